@@ -1,0 +1,224 @@
+"""One tool call's way: look up, check, judge, ask, run. The only place that runs tools.
+
+Approval is enforced here, not by tools, so it holds for built-in, bundled and foreign tools alike.
+Every way out ends in exactly one `CallFinished` and one `MessageAdded` with the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from agent_magics.context import cut_middle
+from agent_magics.errors import ToolError
+from agent_magics.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CallFinished,
+    CallJudged,
+    CallProgress,
+    CallProposed,
+    CallStarted,
+    Event,
+    MessageAdded,
+    PolicyChanged,
+    Question,
+)
+from agent_magics.messages import Display, ToolCall, ToolResult
+from agent_magics.policy import Answer, Policy, Verdict
+from agent_magics.ports import Approver, Checker, Clock
+from agent_magics.skill import Skill
+from agent_magics.tool import Arguments, Report, Tool, ToolOutput, unavailable
+
+Outcome: TypeAlias = Literal["done", "failed", "refused", "denied", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one turn.
+
+    Args:
+        requests: How often the model is asked before it has to sum up.
+        tokens: Input plus output tokens of the turn; 0: no bound.
+        seconds: Wall time of the turn, checked between requests; 0: no bound.
+        result: Characters of one result that the model gets.
+    """
+
+    requests: int = 50
+    tokens: int = 0
+    seconds: float = 0
+    result: int = 60_000
+
+
+@dataclass(slots=True)
+class CallRunner:
+    """Runs the calls of one turn, one after the other, under a policy that may change meanwhile."""
+
+    tools: Sequence[Tool]
+    skills: Sequence[Skill]
+    policy: Policy
+    approver: Approver
+    check: Checker
+    clock: Clock
+    limits: Limits
+
+    async def run(self, call: ToolCall) -> AsyncIterator[Event]:
+        """Take one call to its result; yields what happens on the way."""
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        arguments: Arguments = json.loads(call.arguments)
+        yield CallProposed(call, _title(tool, call, arguments))
+        problem = call.problem or self._problem(tool, call.name, arguments)
+        if tool is None or problem:
+            for event in self._finish(call, problem, "invalid"):
+                yield event
+            return
+        try:
+            verdict = self.policy.judge(tool.facts(arguments))
+            preview = tool.preview(arguments) if verdict.decision == "ask" else ()
+        except ToolError as error:
+            for event in self._finish(call, str(error), "failed"):
+                yield event
+            return
+        yield CallJudged(call, verdict)
+        if verdict.decision == "deny":
+            for event in self._finish(call, _denied(call, verdict), "denied"):
+                yield event
+            return
+        note = ""
+        if verdict.decision == "ask":
+            question = _question(tool, call, arguments, preview, verdict)
+            yield ApprovalAsked(question)
+            answer = await self.approver.ask(question)
+            yield ApprovalGiven(question, answer)
+            if answer.allowed and answer.scope is not None:
+                self.policy = self.policy.with_rule(answer.scope.rule)
+                yield PolicyChanged(answer.scope.rule)
+            taken = self._taken(tool, call, answer)
+            if isinstance(taken, str):
+                outcome: Outcome = "invalid" if answer.allowed else "refused"
+                for event in self._finish(call, taken, outcome):
+                    yield event
+                return
+            call, arguments, note = taken
+        async for event in self._execute(tool, call, arguments, note):
+            yield event
+
+    async def ask_to_go_on(self, call: ToolCall, count: int) -> Answer:
+        """Ask the person whether a model that repeats itself may go on."""
+        title = f"{call.name}: the same call with the same result, {count} times. Go on?"
+        return await self.approver.ask(Question(call, title, reason="the model repeats itself"))
+
+    def _problem(self, tool: Tool | None, name: str, arguments: Arguments) -> str:
+        if tool is None:
+            return unavailable(name, self.tools, self.skills)
+        return self.check(tool.parameters, arguments)
+
+    def _taken(
+        self, tool: Tool, call: ToolCall, answer: Answer
+    ) -> tuple[ToolCall, Arguments, str] | str:
+        """What may run after an answer, or the text for the model when nothing may."""
+        if not answer.allowed:
+            return _refused(call, answer)
+        if answer.arguments is None:
+            return call, json.loads(call.arguments), ""
+        arguments: Arguments = json.loads(answer.arguments)
+        edited = replace(call, arguments=answer.arguments)
+        problem = self.check(tool.parameters, arguments)
+        if problem:
+            return f"The person edited the arguments, but they do not fit: {problem}"
+        verdict = self.policy.judge(tool.facts(arguments))
+        if verdict.decision == "deny":
+            return _denied(edited, verdict)
+        note = f"(The person changed the arguments. The call ran with {answer.arguments})\n"
+        return edited, arguments, note
+
+    async def _execute(
+        self, tool: Tool, call: ToolCall, arguments: Arguments, note: str
+    ) -> AsyncIterator[Event]:
+        yield CallStarted(call, edited=bool(note))
+        started = self.clock()
+        output: ToolOutput | None = None
+        async for item in _running(tool, arguments):
+            if isinstance(item, str):
+                yield CallProgress(call.id, item)
+            else:
+                output = item
+        assert output is not None
+        text = note + cut_middle(output.text, self.limits.result)
+        result = ToolResult(call.id, text, output.ok, output.images, output.display)
+        outcome: Outcome = "done" if output.ok else "failed"
+        yield CallFinished(call, result, self.clock() - started, outcome)
+        yield MessageAdded(result)
+
+    def _finish(self, call: ToolCall, text: str, outcome: Outcome) -> tuple[Event, ...]:
+        """A result for a call that did not run."""
+        result = ToolResult(call.id, cut_middle(text, self.limits.result), ok=False)
+        return CallFinished(call, result, 0.0, outcome), MessageAdded(result)
+
+
+async def _running(tool: Tool, arguments: Arguments) -> AsyncIterator[str | ToolOutput]:
+    """Run the tool; yields its live output, then its output. Whatever it raises becomes a text."""
+    loop = asyncio.get_running_loop()
+    pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def report(text: str) -> None:
+        loop.call_soon_threadsafe(pieces.put_nowait, text)
+
+    task = asyncio.ensure_future(_guarded(tool, arguments, report))
+    task.add_done_callback(lambda _: pieces.put_nowait(None))
+    try:
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        yield task.result()
+    finally:
+        if not task.done():
+            # An interrupt: the tool gets the time it needs to end its own processes.
+            task.cancel()
+            await asyncio.wait([task])
+
+
+async def _guarded(tool: Tool, arguments: Arguments, report: Report) -> ToolOutput:
+    try:
+        return await tool.run(arguments, report)
+    except ToolError as error:
+        return ToolOutput(str(error), ok=False)
+    except Exception as error:  # noqa: BLE001  # a tool's own fault must not end the turn
+        return ToolOutput(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
+
+
+def _title(tool: Tool | None, call: ToolCall, arguments: Arguments) -> str:
+    if tool is None:
+        return call.name
+    try:
+        operand = tool.operand(arguments)
+    except Exception:  # noqa: BLE001  # arguments are not checked yet, so anything can be in them
+        operand = ""
+    return f"{call.name} {operand}".strip()
+
+
+def _question(
+    tool: Tool, call: ToolCall, arguments: Arguments, preview: tuple[Display, ...], verdict: Verdict
+) -> Question:
+    return Question(
+        call,
+        _title(tool, call, arguments),
+        preview,
+        tool.scopes(arguments),
+        verdict.reason,
+        f"skill {tool.skill}" if tool.skill else "built-in",
+        tool.outside(arguments),
+    )
+
+
+def _refused(call: ToolCall, answer: Answer) -> str:
+    reason = f": {answer.reason}" if answer.reason else ""
+    if answer.by in ("nobody", "timeout"):
+        return f"This call of {call.name} was not run, since nobody answered{reason}."
+    return f"The person refused this call of {call.name}{reason}. It was not run."
+
+
+def _denied(call: ToolCall, verdict: Verdict) -> str:
+    return f"This call of {call.name} is not allowed ({verdict.reason}). It was not run."

@@ -1,0 +1,80 @@
+"""Loading and unloading: the composition root.
+
+The one place that reads the environment and the configuration files and that knows every part.
+What is loaded lives on the shell's magics registry, so that two loads cannot stack and nothing is
+left behind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_magics.extension.assembly import make_services
+from agent_magics.extension.environment import read_environment
+from agent_magics.magics.agent import AgentMagics
+from agent_magics.magics.completion import Words, make_matcher
+from agent_magics.magics.transform import comments_above
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+REGISTERED = {"line": ("skills", "use", "unuse", "agent"), "cell": ("agent",)}
+
+
+def load(shell: InteractiveShell) -> None:
+    """Register the magics and say in one line what there is."""
+    if loaded(shell) is not None:
+        return
+    environment = read_environment(os.environ)
+    magics = AgentMagics(shell, lambda owner: make_services(shell, owner, environment, os.environ))
+    shell.register_magics(magics)
+    matcher = make_matcher(
+        Words(
+            skills=lambda: [e.skill.name for e in magics.services.library.entries()],
+            active=lambda: [item.skill.name for item in magics.session.active],
+            tools=lambda: [tool.name for tool in magics.all_tools()],
+        )
+    )
+    magics.loaded = matcher
+    if getattr(shell, "Completer", None) is not None:
+        shell.Completer.custom_matchers.append(matcher)
+    shell.input_transformers_cleanup.append(comments_above)
+    magics.services.stage.install()
+    print(_greeting([e.skill.name for e in magics.services.library.entries()]))  # noqa: T201
+    for problem in magics.services.configuration().problems:
+        print(f"Configuration: {problem}")  # noqa: T201  # the person must know
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Take everything out that `load` put in."""
+    magics = loaded(shell)
+    if magics is None:
+        return
+    magics.services.stage.close()
+    completer = getattr(shell, "Completer", None)
+    if completer is not None and magics.loaded in completer.custom_matchers:
+        completer.custom_matchers.remove(magics.loaded)
+    if comments_above in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(comments_above)
+    for kind, names in REGISTERED.items():
+        for name in names:
+            shell.magics_manager.magics[kind].pop(name, None)
+    shell.magics_manager.registry.pop(AgentMagics.__name__, None)
+    configurables: list[Any] = shell.configurables
+    if magics in configurables:
+        configurables.remove(magics)
+
+
+def loaded(shell: InteractiveShell) -> AgentMagics | None:
+    """The magics that are registered in this shell."""
+    magics = shell.magics_manager.registry.get(AgentMagics.__name__)
+    return magics if isinstance(magics, AgentMagics) else None
+
+
+def _greeting(skills: Sequence[str]) -> str:
+    names = ", ".join(dict.fromkeys(skills)) or "none"
+    if len(names) > 120:
+        names = f"{names[:117]}…"
+    return f"agent_magics: skills {names}. Commands: %skills, %use NAME, %%agent (panel: %agent)"

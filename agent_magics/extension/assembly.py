@@ -1,0 +1,117 @@
+"""Puts the parts together for one shell. Effects are wired here; nothing is decided here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import platformdirs
+
+from agent_magics.errors import ToolError
+from agent_magics.extension.config import Configuration, read_configuration
+from agent_magics.extension.environment import Environment
+from agent_magics.extension.models import ModelChooser
+from agent_magics.extension.trust import TrustFile
+from agent_magics.frontends.stage import Stage
+from agent_magics.library.bundled import load_tools
+from agent_magics.library.discovery import Library, Place, places
+from agent_magics.library.project import project_instructions
+from agent_magics.magics.approving import Preapproval
+from agent_magics.magics.services import Services
+from agent_magics.ports import CodeOutput
+from agent_magics.tools import builtin_tools
+from agent_magics.tools.checking import check
+from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from agent_magics.magics.agent import AgentMagics
+    from agent_magics.ports import Kernel
+    from agent_magics.skill import Skill
+    from agent_magics.tool import Tool
+
+T = TypeVar("T")
+
+
+class _NoKernel:
+    """Stands in where tools are only listed; nothing runs outside a cell."""
+
+    async def run_code(self, code: str) -> CodeOutput:
+        """Nothing can run."""
+        raise ToolError("No cell is running, so no code can.")
+
+    async def on_main(self, job: Callable[[], T]) -> T:
+        """Nothing can run."""
+        raise ToolError("No cell is running, so no code can.")
+
+
+def bundled_skills() -> Path:
+    """The folder of the skills that come with the package: in a wheel, or in a source tree."""
+    package = Path(__file__).parents[1]
+    inside = package / "_skills"
+    return inside if inside.is_dir() else package.parent / "skills"
+
+
+def make_services(
+    shell: InteractiveShell,
+    magics: AgentMagics,
+    environment: Environment,
+    variables: Mapping[str, str],
+) -> Services:
+    """Everything the magics of one shell talk to.
+
+    Args:
+        shell: The user's IPython.
+        magics: Whose settings (workspace, skill paths) are read at each use.
+        environment: What the process's environment says.
+        variables: The environment itself, for the variable that a configuration names.
+    """
+    config_file = (
+        environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
+    )
+
+    def root() -> Path:
+        return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
+
+    def configuration() -> Configuration:
+        return read_configuration(config_file, root())
+
+    def skill_places() -> tuple[Place, ...]:
+        configured = [Path(path).expanduser() for path in magics.skill_paths]
+        configured.extend(configuration().skill_paths)
+        return places(root(), Path.home(), configured, bundled_skills())
+
+    def readable() -> tuple[Path, ...]:
+        return tuple(item.skill.root for item in magics.session.active)
+
+    workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    names = frozenset(tool.name for tool in builtin_tools(workspace, _NoKernel()))
+    library = Library(skill_places, names)
+    known = frozenset(
+        entry.skill.digest
+        for entry in Library(lambda: (Place(bundled_skills(), "bundled"),), names).entries()
+    )
+
+    def bundled(skill: Skill) -> tuple[Tool, ...]:
+        return load_tools(skill, workspace=root, builtin_names=names)
+
+    def builtins(kernel: Kernel | None = None) -> tuple[Tool, ...]:
+        return builtin_tools(workspace, kernel or _NoKernel())
+
+    return Services(
+        stage=Stage(shell),
+        library=library,
+        workspace=workspace,
+        builtins=builtins,
+        bundled=bundled,
+        check=check,
+        project=lambda: project_instructions(root()),
+        configuration=configuration,
+        choose=ModelChooser(environment, variables, configuration),
+        trust=TrustFile(config_file.parent / "trusted-skills.json", known),
+        preapproved=Preapproval(environment.approve, environment.approve_in, root),
+        config_file=config_file,
+    )

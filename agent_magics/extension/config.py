@@ -1,0 +1,244 @@
+"""The configuration files: the user's, and the project's, which can only tighten.
+
+    model: NAME                      # as `%agent model NAME`
+    base_url: https://host/v1
+    api_key_env: NAME_OF_A_VARIABLE  # never the key itself
+    policy:
+      allow: [run_shell git status, {tool: git_diff, skill: code-review}]
+      ask: [read .env*]
+      deny: [python]
+    skill_paths: [~/skills]
+    disabled_skills: [NAME]
+    disabled_tools: [NAME]
+
+A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
+file, `.agent_magics/config.yaml`, may hold `model` (a suggestion) and `policy.ask`/`policy.deny`;
+anything else in it is reported and not used. A file that cannot be read or is off is not used at
+all, and while it is off every call asks: a typing error must never widen what an agent may do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from agent_magics.errors import ConfigError
+from agent_magics.policy import Decision, Rule
+
+if TYPE_CHECKING:
+    import yaml
+
+T = TypeVar("T")
+USER_KEYS = (
+    "model",
+    "base_url",
+    "api_key_env",
+    "policy",
+    "skill_paths",
+    "disabled_skills",
+    "disabled_tools",
+)
+PROJECT_KEYS = ("model", "policy")
+NOTHING: tuple[str, ...] = ()
+MAX_BYTES = 256_000
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What the two files say together.
+
+    Args:
+        model: The user's model.
+        suggested_model: The project's suggestion; shown, never used by itself.
+        base_url: The user's endpoint.
+        api_key_env: The variable that holds the key.
+        rules: Of both files.
+        skill_paths: Further folders with skills.
+        disabled_skills: Not offered.
+        disabled_tools: Not offered.
+        problems: What is off, for the person; each starts with the file's name.
+    """
+
+    model: str = ""
+    suggested_model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    rules: tuple[Rule, ...] = ()
+    skill_paths: tuple[Path, ...] = ()
+    disabled_skills: tuple[str, ...] = ()
+    disabled_tools: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks one file's YAML nodes and collects problems with their line numbers."""
+
+    file: str
+    source: Literal["user", "project"]
+    problems: list[str] = field(default_factory=list)
+
+    def wrong(self, node: yaml.Node, message: str) -> None:
+        self.problems.append(f"{self.file}, line {node.start_mark.line + 1}: {message}")
+
+    def mapping(self, node: yaml.Node, where: str) -> dict[str, yaml.Node]:
+        import yaml
+
+        if not isinstance(node, yaml.MappingNode):
+            self.wrong(node, f"{where} must be a mapping of names to values")
+            return {}
+        result: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            if key.value in result:
+                self.wrong(key, f"{key.value!r} is given twice")
+            result[str(key.value)] = value
+        return result
+
+    def text(self, node: yaml.Node, where: str) -> str:
+        import yaml
+
+        if not isinstance(node, yaml.ScalarNode) or node.tag == "tag:yaml.org,2002:null":
+            self.wrong(node, f"{where} must be a text")
+            return ""
+        return str(node.value).strip()
+
+    def items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
+        import yaml
+
+        if not isinstance(node, yaml.SequenceNode):
+            self.wrong(node, f"{where} must be a list")
+            return []
+        return list(node.value)
+
+    def texts(self, node: yaml.Node, where: str) -> tuple[str, ...]:
+        return tuple(self.text(item, where) for item in self.items(node, where))
+
+    def rules(self, node: yaml.Node) -> tuple[Rule, ...]:
+        """The rules of a `policy` mapping; a project's `allow` is reported and left out."""
+        found: list[Rule] = []
+        for name, value in self.mapping(node, "policy").items():
+            if name not in ("allow", "ask", "deny"):
+                self.wrong(value, f"policy has allow, ask and deny, not {name!r}")
+            elif name == "allow" and self.source == "project":
+                self.wrong(value, "a project's file can only tighten: policy.allow is not used")
+            else:
+                decision: Decision = name  # type: ignore[assignment]  # checked just above
+                found.extend(self.rule(item, decision) for item in self.items(value, name))
+        return tuple(found)
+
+    def rule(self, node: yaml.Node, decision: Decision) -> Rule:
+        import yaml
+
+        if isinstance(node, yaml.MappingNode):
+            parts = {k: self.text(v, f"{k} of a rule") for k, v in self.mapping(node, "").items()}
+            unknown = set(parts) - {"tool", "pattern", "skill"}
+            if unknown or not parts.get("tool"):
+                self.wrong(node, "a rule has tool, and may have pattern and skill")
+            tool, pattern, skill = (parts.get(k, "") for k in ("tool", "pattern", "skill"))
+        else:
+            tool, _, pattern = self.text(node, "a rule").partition(" ")
+            skill = ""
+            if not tool:
+                self.wrong(node, "a rule needs a tool's name")
+        return Rule(tool, decision, pattern.strip(), self.source, skill)
+
+
+def read_configuration(user: Path, project: Path) -> Configuration:
+    """Read both files; see the module's text for what each may say.
+
+    Args:
+        user: The user's file; need not exist.
+        project: The folder that the notebook works in.
+    """
+    mine = _read(user, "user", USER_KEYS, user.name)
+    name = ".agent_magics/config.yaml"
+    theirs = _read(project / name, "project", PROJECT_KEYS, name)
+    return Configuration(
+        model=mine.model,
+        suggested_model=theirs.model,
+        base_url=mine.base_url,
+        api_key_env=mine.api_key_env,
+        rules=mine.rules + theirs.rules,
+        skill_paths=mine.skill_paths,
+        disabled_skills=mine.disabled_skills,
+        disabled_tools=mine.disabled_tools,
+        problems=mine.problems + theirs.problems,
+    )
+
+
+def _read(
+    path: Path, source: Literal["user", "project"], keys: tuple[str, ...], shown: str
+) -> Configuration:
+    try:
+        nodes = _nodes(path, shown)
+    except ConfigError as error:
+        return _unusable((str(error),))
+    if nodes is None:
+        return Configuration()
+    reader = _Reader(shown, source)
+    entries = reader.mapping(nodes, "the file")
+    for name, node in entries.items():
+        if name not in keys:
+            reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
+
+    def read(name: str, how: Callable[[yaml.Node], T], default: T) -> T:
+        return how(entries[name]) if name in entries and name in keys else default
+
+    def text(name: str) -> str:
+        return read(name, lambda node: reader.text(node, name), "")
+
+    def texts(name: str) -> tuple[str, ...]:
+        return read(name, lambda node: reader.texts(node, name), NOTHING)
+
+    result = Configuration(
+        model=text("model"),
+        base_url=text("base_url"),
+        api_key_env=text("api_key_env"),
+        rules=read("policy", reader.rules, ()),
+        skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),
+        disabled_skills=texts("disabled_skills"),
+        disabled_tools=texts("disabled_tools"),
+    )
+    if not reader.problems:
+        return result
+    if source == "project":
+        # What tightens still does; what was wrong is said.
+        kept = (*result.rules, *_unusable(()).rules) if _grave(reader.problems) else result.rules
+        return Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
+    return _unusable(tuple(reader.problems), result.rules)
+
+
+def _grave(problems: list[str]) -> bool:
+    return any("can only tighten" not in problem for problem in problems)
+
+
+def _unusable(problems: tuple[str, ...], rules: tuple[Rule, ...] = ()) -> Configuration:
+    """Nothing of a file that is off is used but its denials, and every call asks."""
+    strict = tuple(rule for rule in rules if rule.decision == "deny")
+    return Configuration(rules=(*strict, Rule("*", "ask", source="project")), problems=problems)
+
+
+def _nodes(path: Path, shown: str) -> yaml.Node | None:
+    """The file's YAML as nodes with line numbers; None when there is no file or nothing in it."""
+    import yaml
+
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{shown}: larger than {MAX_BYTES} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{shown}: cannot be read ({error.__class__.__name__})") from error
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        what = getattr(error, "problem", None) or "not readable"
+        raise ConfigError(f"{shown}{where}: not valid YAML: {what}") from error
+    return node

@@ -1,0 +1,162 @@
+"""Which model answers, and why: setting, environment, a server on this machine, demonstration.
+
+Nothing is contacted at load: servers on this machine are looked for when a model is first needed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from agent_magics.errors import UsageProblem
+from agent_magics.extension.config import Configuration
+from agent_magics.extension.environment import Environment
+from agent_magics.magics.services import ModelChoice, ModelSettings
+from agent_magics.ports import Model
+from agent_magics.providers.demonstration import NAME as DEMONSTRATION
+from agent_magics.providers.demonstration import demonstration
+from agent_magics.providers.endpoint import Endpoint
+from agent_magics.providers.local import Found, find_servers
+
+DEFAULT_MODEL = "gpt-5-mini"
+"""Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
+RECHECK = 30.0
+"""Seconds for which a look for servers on this machine stays good."""
+
+
+@dataclass(slots=True)
+class ModelChooser:
+    """Answers "which model, and why" afresh for each turn.
+
+    Args:
+        environment: What the process's environment says.
+        variables: For the variable that a configuration names for the key.
+        configuration: Read afresh by its owner.
+        find: Looks for servers on this machine.
+        clock: Seconds.
+    """
+
+    environment: Environment
+    variables: Mapping[str, str]
+    configuration: Callable[[], Configuration]
+    find: Callable[[], tuple[Found, ...]] = find_servers
+    clock: Callable[[], float] = time.monotonic
+    _found: tuple[Found, ...] = ()
+    _looked: float | None = None
+    _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
+
+    def __call__(self, settings: ModelSettings) -> ModelChoice:
+        """The model for these settings.
+
+        Args:
+            settings: What the person set in this kernel; empty fields are not set.
+
+        Raises:
+            UsageProblem: An endpoint is named but no model, and it does not offer exactly one.
+        """
+        config = self.configuration()
+        environment = self.environment
+        if settings.model == DEMONSTRATION:
+            return self._demonstration("chosen with %agent model demonstration")
+        model, model_from = _first(
+            (settings.model, settings.model_from or "%config AgentMagics.model"),
+            (config.model, "your config.yaml"),
+            (environment.model, environment.source("model")),
+        )
+        base_url, url_from = _first(
+            (settings.base_url, "%config AgentMagics.base_url"),
+            (config.base_url, "your config.yaml"),
+            (environment.base_url, environment.source("base_url")),
+        )
+        key, key_from = self._key(config)
+        if base_url or key:
+            return self._endpoint(model, model_from, base_url, url_from, key, key_from)
+        found = self._servers()
+        if found:
+            return self._local(found, model, model_from)
+        if model:
+            raise UsageProblem(
+                f"The model {model!r} is set ({model_from}), but no endpoint is: set "
+                "OPENAI_API_KEY, or OPENAI_BASE_URL, or %config AgentMagics.base_url = '…'."
+            )
+        return self._demonstration("nothing is configured and no model server runs on this machine")
+
+    def _key(self, config: Configuration) -> tuple[str, str]:
+        if config.api_key_env:
+            key = self.variables.get(config.api_key_env, "").strip()
+            if key:
+                return key, config.api_key_env
+        return self.environment.api_key, self.environment.source("api_key")
+
+    def _endpoint(
+        self, model: str, model_from: str, base_url: str, url_from: str, key: str, key_from: str
+    ) -> ModelChoice:
+        endpoint = Endpoint(base_url or None, key or "none")
+        if not model and not base_url:
+            model, model_from = DEFAULT_MODEL, "the default for OpenAI's endpoint"
+        if not model:
+            model, model_from = self._only_model(base_url)
+        why = [f"model from {model_from}"]
+        why.append(f"endpoint from {url_from}" if base_url else "OpenAI's endpoint")
+        why.append(f"key from {key_from}" if key else "no key set")
+        return self._choice(model, endpoint, base_url or "OpenAI's endpoint", "; ".join(why))
+
+    def _only_model(self, base_url: str) -> tuple[str, str]:
+        from agent_magics.providers.local import models_at
+
+        models = models_at(base_url, api_key=self.environment.api_key)
+        if not models:
+            raise UsageProblem(
+                f"No model is set, and {base_url} does not list any: name one with "
+                "%agent model NAME."
+            )
+        if len(models) > 1:
+            shown = ", ".join(models[:8]) + (" …" if len(models) > 8 else "")
+            raise UsageProblem(
+                f"No model is set, and {base_url} offers several ({shown}): "
+                "name one with %agent model NAME."
+            )
+        return models[0], "the endpoint, which offers just this one"
+
+    def _local(self, found: tuple[Found, ...], model: str, model_from: str) -> ModelChoice:
+        server = next((s for s in found if model and model in s.models), found[0])
+        chosen = model or next((m for m in server.models if "embed" not in m.lower()), "")
+        if not chosen:
+            raise UsageProblem(f"{server.server} runs at {server.base_url}, but offers no model.")
+        why = (
+            f"model from {model_from}" if model else f"the first model that {server.server} offers"
+        )
+        return self._choice(
+            chosen,
+            Endpoint(server.base_url, "none"),
+            server.base_url,
+            f"{why}; {server.server} found on this machine",
+        )
+
+    def _servers(self) -> tuple[Found, ...]:
+        if not self.environment.local_servers:
+            return ()
+        now = self.clock()
+        if self._looked is None or now - self._looked > RECHECK:
+            self._found, self._looked = self.find(), now
+        return self._found
+
+    def _demonstration(self, why: str) -> ModelChoice:
+        return ModelChoice(DEMONSTRATION, "a recording in the package", why, demonstration, True)
+
+    def _choice(self, model: str, endpoint: Endpoint, where: str, why: str) -> ModelChoice:
+        def make() -> Model:
+            # One object per model and endpoint: it remembers what the endpoint has taught it.
+            if (model, endpoint) not in self._made:
+                from agent_magics.providers.openai import OpenAIModel
+
+                self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint)
+            return self._made[model, endpoint]
+
+        return ModelChoice(model, where, why, make)
+
+
+def _first(*candidates: tuple[str, str]) -> tuple[str, str]:
+    """The first (value, source) with a value."""
+    return next((candidate for candidate in candidates if candidate[0]), ("", ""))

@@ -1,0 +1,55 @@
+"""Where trust in project skills is kept: the user's configuration folder, never the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_magics.errors import ConfigError
+from agent_magics.library.trust import Trust
+from agent_magics.skill import Skill
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFile:
+    """A JSON list of (folder, digest) pairs, readable and removable by hand.
+
+    Args:
+        path: The file; made at the first trust, with mode 0600.
+        known: Digests of the skills that come with the package, trusted wherever they lie.
+    """
+
+    path: Path
+    known: frozenset[str] = frozenset()
+
+    def trusted(self, skill: Skill) -> bool:
+        """Whether exactly this content was trusted. A file that is off trusts nothing."""
+        return skill.digest in self.known or self._read().trusted(skill)
+
+    def remember(self, skill: Skill) -> None:
+        """Add this content.
+
+        Raises:
+            ConfigError: The file cannot be written.
+        """
+        pairs = self._read().adding(skill).pairs
+        text = json.dumps([{"folder": f, "digest": d} for f, d in sorted(pairs)], indent=1)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # A temporary file beside it: mode 0600, and never half a list.
+            handle, name = tempfile.mkstemp(dir=self.path.parent)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            Path(name).replace(self.path)
+        except OSError as error:
+            raise ConfigError(f"The trust cannot be kept in {self.path}: {error}") from error
+
+    def _read(self) -> Trust:
+        try:
+            entries = json.loads(self.path.read_text(encoding="utf-8"))
+            return Trust(frozenset((str(e["folder"]), str(e["digest"])) for e in entries))
+        except (OSError, ValueError, TypeError, KeyError):
+            return Trust(frozenset())

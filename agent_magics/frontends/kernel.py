@@ -1,0 +1,221 @@
+"""The user's live IPython, for tools: code in their namespace, on the main thread.
+
+Owns how a piece of code becomes a `CodeOutput`. The stage brings it to the main thread; capturing
+is done by `capture`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
+
+from agent_magics.frontends.capture import Capture
+from agent_magics.messages import Display
+from agent_magics.ports import CodeOutput
+
+T = TypeVar("T")
+
+FRAMES = 12
+"""Frames of a traceback that are kept: the first and the last half of these."""
+
+
+class OnMain(Protocol):
+    """Runs a function on the main thread."""
+
+    async def __call__(self, job: Callable[[], T]) -> T:
+        """Its result."""
+
+
+@dataclass(eq=False, slots=True)
+class AwaitLoop:
+    """The event loop for top-level `await` in code that the agent runs.
+
+    The kernel's own loop is busy: it is running the cell that waits for us, and asyncio does not
+    re-enter a loop. So awaited code gets a loop of its own on the same thread. It is kept from
+    call to call, so that what one call makes (a client session, a queue) can be awaited in the
+    next. Objects tied to the kernel's loop cannot be awaited here; asyncio says so by itself.
+    """
+
+    _loops: list[asyncio.AbstractEventLoop] = field(default_factory=list)
+
+    def __call__(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end, also while the thread's own loop is running."""
+        with _loop_set_aside():
+            if not self._loops or self._loops[0].is_closed():
+                self._loops[:] = [asyncio.new_event_loop()]
+            loop = self._loops[0]
+            task = loop.create_task(coroutine)
+            try:
+                return loop.run_until_complete(task)
+            except BaseException:
+                # An interrupt breaks off the loop, not the task: end that too.
+                if not task.done():
+                    task.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        loop.run_until_complete(task)
+                raise
+
+    def close(self) -> None:
+        """End what is still running on the loop, and the loop."""
+        for loop in self._loops:
+            if not loop.is_closed() and not loop.is_running():
+                with _loop_set_aside():
+                    _ended(loop)
+        self._loops.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveKernel:
+    """The user's IPython, as `ports.Kernel`.
+
+    Args:
+        shell: IPython's shell.
+        main: Runs a function on the main thread.
+        awaits: The loop for awaited code.
+    """
+
+    shell: Any
+    main: OnMain
+    awaits: AwaitLoop
+
+    async def run_code(self, code: str) -> CodeOutput:
+        """Run code in the user's namespace, on the main thread, through IPython."""
+        return await self.main(lambda: run_captured(self.shell, code, self.awaits))
+
+    async def on_main(self, job: Callable[[], T]) -> T:
+        """Run a function on the main thread and give its result."""
+        return await self.main(job)
+
+
+def run_captured(shell: Any, code: str, awaits: AwaitLoop) -> CodeOutput:
+    """Run a cell's worth of code and keep all that comes of it.
+
+    Args:
+        shell: IPython's shell.
+        code: Anything that a cell may hold, magics included.
+        awaits: The loop for awaited code.
+    """
+    output = Capture(shell)
+    try:
+        output.start()
+        if asyncio._get_running_loop() is not None:
+            # Without a running loop, as in a terminal, IPython awaits on the user's own.
+            output.replace(shell, "loop_runner", awaits)
+        result = shell.run_cell(code, store_history=False)
+    finally:
+        try:
+            output.stop()
+        except KeyboardInterrupt:
+            output.stop()
+            raise
+    error = result.error_before_exec or result.error_in_exec
+    return CodeOutput(
+        ok=error is None and result.success,
+        stdout=output.printed.text,
+        value="\n".join(output.values),
+        error="" if error is None else short_traceback(error),
+        displays=tuple(Display("bundle", data=data) for data in output.displays),
+    )
+
+
+def short_traceback(error: BaseException) -> str:
+    """The error as a person would want it: from the cell's own code on, without the machinery."""
+    if isinstance(error, SystemExit):
+        return f"SystemExit: {error.code}. The code asked to exit; the kernel goes on running."
+    if type(error).__name__ == "UsageError":
+        return f"UsageError: {error}"
+    lines = []
+    for number, link in enumerate(_chain(error)):
+        if number:
+            lines.append("\nThen this error came:\n")
+        shown = traceback.TracebackException(
+            type(link), link, _own_frames(link.__traceback__), lookup_lines=True, compact=True
+        )
+        shown.__cause__ = shown.__context__ = None
+        lines += [_cell_names(line) for line in _limited(shown)]
+    return "".join(lines).rstrip("\n")
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and those it came from, oldest first."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return chain[::-1]
+
+
+def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first frame of the cell on; all of it where there is none."""
+    start, link = trace, trace
+    while link is not None:
+        code = link.tb_frame.f_code
+        # Everything down to here is IPython's way to the cell.
+        if code.co_name in ("run_code", "ast_parse") and "IPython" in code.co_filename:
+            start = link.tb_next
+        link = link.tb_next
+    return start
+
+
+def _limited(shown: traceback.TracebackException) -> Iterator[str]:
+    stack = shown.stack
+    if len(stack) > FRAMES:
+        half = FRAMES // 2
+        left_out = len(stack) - FRAMES
+        yield "Traceback (most recent call last):\n"
+        yield from traceback.StackSummary.from_list(stack[:half]).format()
+        yield f"  [{left_out} frames left out]\n"
+        yield from traceback.StackSummary.from_list(stack[-half:]).format()
+        yield from shown.format_exception_only()
+    else:
+        yield from shown.format(chain=False)
+
+
+def _cell_names(line: str) -> str:
+    """IPython's made-up file names say nothing to a reader."""
+    if not line.lstrip().startswith('File "'):
+        return line
+    before, _, rest = line.partition('File "')
+    name, quote, after = rest.partition('"')
+    if name.startswith("<ipython-input-") or "ipykernel_" in name:
+        return f"{before}Cell{after.replace(', in <module>', '', 1)}" if quote else line
+    return line
+
+
+@contextlib.contextmanager
+def _loop_set_aside() -> Iterator[None]:
+    """Let this thread run a loop although one is running, and put that one back afterwards.
+
+    asyncio notes per thread which loop runs and which of its tasks; both notes are set aside, or
+    it refuses a second loop (and, from Python 3.12 on, a task inside a task).
+    """
+    running = asyncio._get_running_loop()
+    if running is None:
+        yield
+        return
+    swap = getattr(asyncio.tasks, "_swap_current_task", None)
+    task = swap(running, None) if swap else None
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(running)
+        if swap:
+            swap(running, task)
+
+
+def _ended(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is left on a loop, let it end, and close the loop."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()

@@ -1,0 +1,205 @@
+"""The tools that a skill brings: functions of its `tools.py`, imported when a person asks for it.
+
+All or nothing: a skill whose code cannot be imported whole brings no tool. Who may import which
+skill's code is decided before; calls are judged and approved by the loop like any other.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from agent_magics.errors import SkillError
+from agent_magics.library.calling import Call, place, relative_name, said
+from agent_magics.library.folder import TOOLS, current_digest
+from agent_magics.library.isolation import SkillModules
+from agent_magics.library.signatures import Signature, signature_of
+from agent_magics.library.toolfile import read_toolfile
+from agent_magics.skill import Skill
+from agent_magics.skill.naming import shown
+from agent_magics.tool import Arguments, Tool
+
+_TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_DISTRIBUTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "Bio": "biopython",
+        "PIL": "pillow",
+        "bs4": "beautifulsoup4",
+        "cv2": "opencv-python",
+        "dateutil": "python-dateutil",
+        "docx": "python-docx",
+        "dotenv": "python-dotenv",
+        "fitz": "pymupdf",
+        "git": "gitpython",
+        "pptx": "python-pptx",
+        "skimage": "scikit-image",
+        "sklearn": "scikit-learn",
+        "yaml": "pyyaml",
+    }
+)
+"""Packages whose name to import is not the name to install."""
+
+
+def function_names(source: bytes) -> tuple[str, ...]:
+    """The functions of a tools.py that would become tools, by its syntax tree, without import."""
+    return read_toolfile(source).names
+
+
+def load_tools(
+    skill: Skill, *, workspace: Callable[[], Path], builtin_names: Collection[str]
+) -> tuple[Tool, ...]:
+    """Import a skill's tools.py and make its functions tools; every call imports afresh.
+
+    Functions become tools that are public, defined in the file, have a type for each parameter and
+    a docstring; or exactly those that the file lists in `TOOLS` (functions or names) or `__all__`.
+
+    Args:
+        skill: As the library gave it; the code is imported only if it still has that hash.
+        workspace: The folder that a parameter `workspace: Path` gets, asked at each call.
+        builtin_names: Names that no bundled tool may take.
+
+    Returns:
+        In the order of the file; empty when the skill has no tools.py.
+
+    Raises:
+        SkillError: The code cannot be imported or offers no tool; the message says where and why.
+    """
+    file = skill.root / TOOLS
+    if not file.exists():
+        return ()
+    _check_unchanged(skill)
+    module = _imported(skill, file)
+    functions = _exported(skill, module, file)
+    tools = []
+    for name, function in functions.items():
+        if name in builtin_names:
+            raise SkillError(
+                f"{skill.name}/tools.py: {name} is the name of a built-in tool; "
+                "rename the function."
+            )
+        if not _TOOL_NAME.fullmatch(name):
+            raise SkillError(
+                f"{skill.name}/tools.py: {shown(name)} cannot be a tool's name; providers take "
+                "letters, digits and underscores, at most 64."
+            )
+        tools.append(_tool(skill, name, function, workspace))
+    return tuple(tools)
+
+
+def _check_unchanged(skill: Skill) -> None:
+    """What was looked at, and perhaps trusted, is what is imported."""
+    if not skill.digest:
+        return
+    try:
+        now = current_digest(skill.root)
+    except OSError as error:
+        raise SkillError(f"The skill {skill.name} is gone from {skill.root}.") from error
+    if now != skill.digest:
+        raise SkillError(f"The skill {skill.name} changed on disk just now; run %use again.")
+
+
+def _imported(skill: Skill, file: Path) -> ModuleType:
+    slug = re.sub(r"\W", "_", skill.name)
+    root = skill.root.resolve()
+    modules = SkillModules(root, f"_agent_magics_skill_{slug}_{skill.digest[:12]}")
+    where = f"{skill.name}/tools.py"
+    try:
+        return modules.module("tools")
+    except SyntaxError as error:
+        name = relative_name(error.filename, root) or TOOLS
+        text = f"{skill.name}/{name}, line {error.lineno}: {error.msg}"
+        raise SkillError(f"{text}. The skill is not loaded; mend the file.") from error
+    except ModuleNotFoundError as error:
+        raise SkillError(f"{where} {_missing(error)}") from error
+    except SystemExit as error:
+        raise SkillError(
+            f"{where} ended the program (SystemExit{place(error, root)}) while it was imported; "
+            "a tools.py may only define functions."
+        ) from error
+    except BaseException as error:
+        # Whatever a stranger's code raises at import, an interrupt in it included, ends the load
+        # of this skill and nothing else.
+        raise SkillError(f"{where} failed while it was imported: {said(error, root)}") from error
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    name = error.name or ""
+    top = name.partition(".")[0]
+    if not top.isidentifier() or name != top:
+        return f"cannot be imported: {shown(str(error), 200)}."
+    package = _DISTRIBUTIONS.get(top, top.replace("_", "-"))
+    return f"needs the package {top}, which is not installed:\n%pip install {package}"
+
+
+def _exported(skill: Skill, module: ModuleType, file: Path) -> dict[str, Callable[..., Any]]:
+    """The functions that become tools, by name."""
+    chosen = module.__dict__.get("TOOLS", module.__dict__.get("__all__"))
+    if chosen is not None:
+        return _listed(skill, module, chosen)
+    found = read_toolfile(file.read_bytes())
+    functions = {
+        name: function
+        for name in found.names
+        if callable(function := getattr(module, name, None))
+        and getattr(function, "__module__", "") == module.__name__
+    }
+    if functions:
+        return functions
+    lacking = f" ({'; '.join(found.left_out[:3])})" if found.left_out else ""
+    raise SkillError(
+        f"{skill.name}/tools.py defines no tool{lacking}. A tool is a public function with a type "
+        "for each parameter and a docstring."
+    )
+
+
+def _listed(skill: Skill, module: ModuleType, chosen: object) -> dict[str, Callable[..., Any]]:
+    where = f"{skill.name}/tools.py"
+    if not isinstance(chosen, (list, tuple)) or not chosen:
+        raise SkillError(f"{where}: TOOLS is to be a list of functions.")
+    functions: dict[str, Callable[..., Any]] = {}
+    for item in chosen:
+        function = getattr(module, item, None) if isinstance(item, str) else item
+        name = item if isinstance(item, str) else getattr(item, "__name__", "")
+        if not callable(function) or inspect.isclass(function) or not name:
+            raise SkillError(f"{where} lists {shown(str(item))}, which is no function in it.")
+        if name in functions:
+            raise SkillError(f"{where} lists two tools named {name}.")
+        functions[name] = function
+    return functions
+
+
+def _tool(
+    skill: Skill, name: str, function: Callable[..., Any], workspace: Callable[[], Path]
+) -> Tool:
+    try:
+        signature = signature_of(function)
+    except SkillError as error:
+        raise SkillError(f"{skill.name}/tools.py: {error}.") from error
+    return Tool(
+        name=name,
+        description=signature.description,
+        parameters=signature.parameters,
+        effect="bundled",
+        run=Call(function, signature, workspace, skill.root.resolve()).run,
+        skill=skill.name,
+        operand=_operand(signature),
+    )
+
+
+def _operand(signature: Signature) -> Callable[[Arguments], str]:
+    """The first text among the arguments: a path or a query, most often."""
+    texts = [
+        name
+        for name, schema in signature.parameters["properties"].items()
+        if schema.get("type") == "string"
+    ]
+
+    def operand(arguments: Arguments) -> str:
+        value = arguments.get(texts[0]) if texts else None
+        return value if isinstance(value, str) else ""
+
+    return operand

@@ -1,0 +1,1 @@
+"""The magics: the words a person types, parsed and passed on."""

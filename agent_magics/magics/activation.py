@@ -1,0 +1,159 @@
+"""Taking a skill into a session and out of it: all or nothing.
+
+The new state is made whole before anything is swapped, so a skill that fails to load leaves the
+one before it in force, with its tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent_magics.context import ActiveSkill
+from agent_magics.errors import SkillError, UsageProblem
+from agent_magics.library.discovery import Entry, Library
+from agent_magics.library.resources import resource_files
+from agent_magics.library.trust import needs_trust
+from agent_magics.magics.services import Configured, Services
+from agent_magics.policy import Policy
+from agent_magics.session import Session
+from agent_magics.skill import Skill
+from agent_magics.tool import Tool, effective_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """Skills in force and the tools they brought; what a session holds, as one value."""
+
+    skills: tuple[ActiveSkill, ...] = ()
+    bundled: tuple[Tool, ...] = ()
+
+
+def activated(
+    name: str,
+    *,
+    services: Services,
+    before: Active,
+    confirm: Callable[[Skill], bool],
+    arguments: str = "",
+    add: bool = False,
+) -> Active:
+    """What would be in force with this skill; changes nothing.
+
+    Args:
+        name: The skill, in any form that `Library.find` takes.
+        services: For the disk, trust and configuration.
+        before: What is in force now.
+        confirm: Asks the person whether the code of an untrusted project skill may be imported.
+        arguments: Text for the model.
+        add: Keep the skills in force and stack this one.
+
+    Raises:
+        SkillError: It cannot be loaded; the message says what to change.
+    """
+    skill = services.library.find(name)
+    if skill.name in services.configuration().disabled_skills:
+        raise SkillError(f"The skill {skill.name!r} is disabled in {services.config_file.name}.")
+    if needs_trust(skill) and not services.trust.trusted(skill):
+        if not confirm(skill):
+            raise SkillError(
+                f"The skill {skill.name!r} belongs to this project and brings code (tools.py), "
+                f"which is not imported unless you trust it. Read {skill.root / 'tools.py'}, "
+                f"then run %skills --trust {skill.name}"
+            )
+        services.trust.remember(skill)
+    tools = services.bundled(skill) if skill.bundled else ()
+    files, more = resource_files(skill.root)
+    mine = ActiveSkill(skill, arguments, files, more)
+    if not add:
+        return Active((mine,), tools)
+    others = tuple(a for a in before.skills if a.skill.name != skill.name)
+    kept = tuple(tool for tool in before.bundled if tool.skill != skill.name)
+    taken = {tool.name: tool.skill for tool in kept}
+    for tool in tools:
+        if tool.name in taken:
+            raise SkillError(
+                f"Both {taken[tool.name]} and {skill.name} bring a tool named {tool.name}; "
+                f"use one of them: %unuse {taken[tool.name]}"
+            )
+    return Active((*others, mine), (*kept, *tools))
+
+
+def without(name: str, before: Active) -> Active:
+    """What stays in force without one skill.
+
+    Raises:
+        SkillError: It is not active.
+    """
+    names = [active.skill.name for active in before.skills]
+    if name not in names:
+        raise SkillError(f"The skill {name!r} is not active; active: {', '.join(names) or 'none'}.")
+    return Active(
+        tuple(a for a in before.skills if a.skill.name != name),
+        tuple(tool for tool in before.bundled if tool.skill != name),
+    )
+
+
+def visible_tools(
+    builtins: Sequence[Tool], active: Active, config: Configured, policy: Policy
+) -> tuple[Tool, ...]:
+    """The tools of a turn; the one place where a session's state meets `effective_tools`."""
+    return effective_tools(
+        builtins,
+        tuple(item.skill for item in active.skills),
+        active.bundled,
+        disabled=config.disabled_tools,
+        policy=policy,
+    )
+
+
+def loaded_line(skill: Skill, visible: Sequence[Tool]) -> str:
+    """What `%use` says: the skill and the tools that are visible through it."""
+    here = {tool.name for tool in visible}
+    bundled = [t.name for t in visible if t.skill == skill.name]
+    parts = [f"bundled: {', '.join(bundled)}"] if bundled else []
+    if skill.tools is None:
+        parts.append("built-in: all")
+    else:
+        listed = [name for name in skill.tools if name in here]
+        parts.append(f"built-in: {', '.join(listed) or 'none'}")
+    return f"Loaded skill {skill.name} ({'; '.join(parts)})"
+
+
+def skill_state(entry: Entry, session: Session, services: Services) -> str:
+    """What `%skills` says: active, enabled, disabled, untrusted, shadowed or broken."""
+    skill = entry.skill
+    if entry.shadowed_by is not None:
+        return f"shadowed by {entry.shadowed_by}"
+    if skill.broken:
+        return f"broken: {skill.broken}"
+    if any(item.skill.root == skill.root for item in session.active):
+        return "active"
+    if skill.name in services.configuration().disabled_skills:
+        return "disabled"
+    if needs_trust(skill) and not services.trust.trusted(skill):
+        return "untrusted"
+    return "enabled"
+
+
+def no_second_skill(name: str, arguments: str, library: Library) -> None:
+    """`%use a b` with two skills is a slip, not an argument.
+
+    Raises:
+        UsageProblem: The one word behind the name is a skill as well.
+    """
+    names = {entry.skill.name for entry in library.entries()}
+    if arguments in names:
+        raise UsageProblem(
+            f"%use takes one skill: %use {name}, then %use --add {arguments} for the second."
+        )
+
+
+def current(session: Session) -> Active:
+    """What is in force in a session."""
+    return Active(session.active, session.bundled)
+
+
+def swap(session: Session, active: Active) -> None:
+    """Put a new state in force."""
+    session.active, session.bundled = active.skills, active.bundled

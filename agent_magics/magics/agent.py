@@ -1,0 +1,295 @@
+"""The magics: read the line, call the session, print one line. State lives on the instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from traitlets import Bool, Enum, Float, Int, List, Unicode
+
+from agent_magics.calls import Limits
+from agent_magics.errors import SkillError
+from agent_magics.frontends.stage import Approvals, StageSettings
+from agent_magics.magics import commands
+from agent_magics.magics.activation import (
+    Active,
+    activated,
+    current,
+    loaded_line,
+    no_second_skill,
+    skill_state,
+    swap,
+    visible_tools,
+    without,
+)
+from agent_magics.magics.arguments import (
+    CellOptions,
+    HelpWanted,
+    cell_options,
+    cell_parser,
+    parsed,
+    rest_of,
+    skills_parser,
+    unuse_parser,
+    use_parser,
+    with_help,
+)
+from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
+from agent_magics.magics.panel import panel_view
+from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
+from agent_magics.magics.trusting import confirmed
+from agent_magics.magics.views import View
+from agent_magics.policy import Policy
+from agent_magics.session import Session
+from agent_magics.skill import Skill
+from agent_magics.tool import Tool
+
+
+@magics_class
+class AgentMagics(Magics):
+    """An agent in the notebook: `%skills`, `%use`, `%unuse`, `%agent`, `%%agent`."""
+
+    model = Unicode("", help="The model to ask; empty: found by itself, see %agent.").tag(
+        config=True
+    )
+    base_url = Unicode("", help="An OpenAI-compatible endpoint; empty: found by itself.").tag(
+        config=True
+    )
+    approvals = Enum(
+        ["auto", "widgets", "prompt", "deny"],
+        "auto",
+        help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
+    ).tag(config=True)
+    approval_timeout = Float(
+        None,
+        allow_none=True,
+        help="Seconds after which an unanswered approval is a no; None: never.",
+    ).tag(config=True)
+    max_turns = Int(50, min=1, help="Requests to the model in one cell.").tag(config=True)
+    budget = Int(0, min=0, help="Tokens that one cell may use; 0: no bound.").tag(config=True)
+    context_window = Int(
+        0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
+    ).tag(config=True)
+    quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
+    skill_paths = List(Unicode(), help="Further folders with skills, first wins.").tag(config=True)
+    skill_code = Enum(
+        ["ask", "never", "allow"],
+        "ask",
+        help="The tools.py of project skills: ask before it is imported, never, or always.",
+    ).tag(config=True)
+    workspace = Unicode(
+        "", help="The folder the agent works in; empty: the kernel's working folder."
+    ).tag(config=True)
+
+    def __init__(self, shell: Any, services: Callable[[AgentMagics], Services]) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self.services = services(self)
+        self.sessions: dict[str, Session] = {"default": Session()}
+        self.session = self.sessions["default"]
+        self._model_from = ""
+        self.loaded: object = None
+        """What the extension put in place beside the magics, for its own unloading."""
+
+    # ---- the magics
+
+    @cell_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
+    @no_var_expand
+    @with_help(cell_parser)
+    def agent_cell(self, line: str, cell: str) -> View | None:
+        """Ask the agent; the cell's body is the prompt."""
+        try:
+            options = cell_options(line)
+        except HelpWanted as wanted:
+            print(wanted)
+            return None
+        if not cell.strip():
+            raise UsageError("%%agent: the cell's body is the prompt, and it is empty")
+        session = self._session(options)
+        if options.new:
+            session.reset()
+        asked = Cell(
+            prompt=cell,
+            session=session,
+            active=self._active(session, options),
+            policy=self.policy(session),
+            limits=Limits(
+                requests=options.max_turns or self.max_turns, tokens=options.budget or self.budget
+            ),
+            window=self.context_window,
+            quiet=options.quiet or self.quiet,
+        )
+        if options.preview:
+            return preview_cell(asked, self.services)
+        try:
+            run_cell(asked, self.services, self.choice(options.model), self.stage_settings())
+        finally:
+            if options.out and session.last is not None:
+                self._shell.user_ns[options.out] = session.last
+        return None
+
+    @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
+    @no_var_expand
+    def agent_line(self, line: str) -> View | None:
+        """Show what is in force, or run a command; `%agent help` lists them.
+
+        To ask the agent something, start a cell with `%%agent`.
+        """
+        if not line.strip():
+            return panel_view(self)
+        words = "help" if line.strip() in ("-h", "--help") else line
+        return _shown(commands.run_command(self, words))
+
+    @line_magic("skills")  # type: ignore[arg-type]  # typed as taking Never
+    @no_var_expand
+    @with_help(skills_parser)
+    def skills_line(self, line: str) -> SkillsView | View | None:
+        """List the skills on disk, read afresh."""
+        try:
+            words = parsed(skills_parser(), line)
+        except HelpWanted as wanted:
+            print(wanted)
+            return None
+        if words.trust:
+            skill = self.services.library.find(words.trust)
+            self.services.trust.remember(skill)
+            print(f"Trusted: {skill.name} as it is now ({skill.digest[:12]}); a change asks again.")
+            return None
+        entries = self.services.library.entries()
+        if words.name:
+            skill = self._known(words.name)
+            entry = next(e for e in entries if e.skill.root == skill.root)
+            return details_view(entry, skill_state(entry, self.session, self.services))
+        rows = tuple(
+            skill_row(entry, skill_state(entry, self.session, self.services)) for entry in entries
+        )
+        return SkillsView(rows, self.services.configuration().problems)
+
+    @line_magic("use")  # type: ignore[arg-type]  # typed as taking Never
+    @no_var_expand
+    @with_help(use_parser)
+    def use_line(self, line: str) -> None:
+        """Load a skill; the one before is taken out unless `--add` is given."""
+        try:
+            words = parsed(use_parser(), line)
+        except HelpWanted as wanted:
+            print(wanted)
+            return
+        if not words.name:
+            raise UsageError("%use needs a skill's name; %skills lists them")
+        arguments = rest_of(line, words.name)
+        no_second_skill(words.name, arguments, self.services.library)
+        state = self._activated(words.name, arguments, words.add, current(self.session))
+        visible = self._visible(state, self.policy())
+        if not visible:
+            raise SkillError(f"Skill {words.name} would leave no tool at all; nothing was changed.")
+        swap(self.session, state)
+        print(loaded_line(state.skills[-1].skill, visible))
+        if len(state.skills) > 1:
+            names = ", ".join(item.skill.name for item in state.skills)
+            print(f"Active: {names}; tools: {', '.join(tool.name for tool in visible)}")
+
+    @line_magic("unuse")  # type: ignore[arg-type]  # typed as taking Never
+    @no_var_expand
+    @with_help(unuse_parser)
+    def unuse_line(self, line: str) -> None:
+        """Take the active skill out, or all of them."""
+        try:
+            words = parsed(unuse_parser(), line)
+        except HelpWanted as wanted:
+            print(wanted)
+            return
+        before = current(self.session)
+        if not before.skills:
+            print("No skill is active; the default tools are in force.")
+            return
+        after = without(words.name, before) if words.name else Active()
+        gone = [a.skill.name for a in before.skills if a not in after.skills]
+        swap(self.session, after)
+        rest = ", ".join(a.skill.name for a in after.skills)
+        restored = f"Still active: {rest}." if rest else "The default tools are restored."
+        print(f"Unloaded skill {', '.join(gone)}. {restored}")
+
+    # ---- what the commands and the panel read
+
+    def choice(self, model: str | None = None) -> ModelChoice:
+        """The model that would answer now."""
+        if model:
+            settings = ModelSettings(model, self.base_url, "this cell's --model")
+        else:
+            settings = ModelSettings(self.model, self.base_url, self._model_from)
+        return self.services.choose(settings)
+
+    def use_model(self, name: str) -> None:
+        """Ask this model from now on."""
+        self.model, self._model_from = name, "%agent model"
+
+    def policy(self, session: Session | None = None) -> Policy:
+        """The rules in force: this session's and those of the configuration files."""
+        config = self.services.configuration()
+        rules = (session or self.session).policy
+        for source in ("user", "project"):
+            rules = rules.replacing(source, [r for r in config.rules if r.source == source])
+        return rules
+
+    def all_tools(self) -> tuple[Tool, ...]:
+        """Every tool a rule can be about now: built-in, and of the active skills."""
+        return (*self.services.builtins(), *self.session.bundled)
+
+    def visible(self) -> tuple[Tool, ...]:
+        """The tools that the next `%%agent` cell would have."""
+        return self._visible(current(self.session), self.policy())
+
+    def stage_settings(self) -> StageSettings:
+        """How approvals are asked."""
+        return StageSettings(cast("Approvals", self.approvals), self.approval_timeout)
+
+    # ---- parts of the magics
+
+    def _session(self, options: CellOptions) -> Session:
+        if options.session is None:
+            return self.session
+        name = options.session
+        return self.sessions.setdefault(name, Session(name, self.session.policy))
+
+    def _active(self, session: Session, options: CellOptions) -> Active:
+        """The skills of this cell; what changed on the disk is said."""
+        if options.skill:
+            return self._activated(options.skill, "", False, Active())
+        for news in news_of(current(session), self.services):
+            print(news)
+        return current(session)
+
+    def _activated(self, name: str, arguments: str, add: bool, before: Active) -> Active:
+        return activated(
+            name,
+            services=self.services,
+            before=before,
+            confirm=lambda skill: confirmed(skill, self.skill_code, self._someone_answers),
+            arguments=arguments,
+            add=add,
+        )
+
+    def _someone_answers(self) -> bool:
+        return self.services.stage.route(self.stage_settings()).kind != "nobody"
+
+    def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
+        config = self.services.configuration()
+        return visible_tools(self.services.builtins(), active, config, policy)
+
+    def _known(self, name: str) -> Skill:
+        """The skill of this name, a broken one included, since `%skills NAME` explains it."""
+        for entry in self.services.library.entries():
+            if entry.skill.name == name and entry.shadowed_by is None:
+                return entry.skill
+        return self.services.library.find(name)
+
+
+def _shown(result: View | str) -> View | None:
+    if isinstance(result, str):
+        print(result)
+        return None
+    return result

@@ -1,0 +1,109 @@
+"""One `%%agent` cell: from its options and its body to a turn on the stage."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_magics.calls import Limits
+from agent_magics.context import system_prompt
+from agent_magics.frontends.stage import StageSettings
+from agent_magics.loop import Turn
+from agent_magics.magics.activation import Active, visible_tools
+from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.preview import preview_view
+from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.views import View
+from agent_magics.policy import Policy
+from agent_magics.session import Session
+
+if TYPE_CHECKING:
+    from agent_magics.frontends.stage import Performance
+    from agent_magics.session import TurnResult
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one cell asks, and under which conditions.
+
+    Args:
+        prompt: The cell's body, byte for byte.
+        session: The conversation it belongs to.
+        active: The skills of this cell.
+        policy: The rules in force.
+        limits: Of this turn.
+        window: The model's context in tokens; 0: not known.
+        quiet: Show the answer and the questions only.
+    """
+
+    prompt: str
+    session: Session
+    active: Active
+    policy: Policy
+    limits: Limits
+    window: int = 0
+    quiet: bool = False
+
+
+def run_cell(
+    cell: Cell, services: Services, choice: ModelChoice, settings: StageSettings
+) -> TurnResult:
+    """Run the turn while the cell waits; what it raises ends the cell with one line."""
+    cell.session.policy = cell.policy
+
+    async def main(performance: Performance) -> TurnResult:
+        model = choice.make()
+        turn = Turn(
+            model=model,
+            system=system_prompt(services.project(), cell.active.skills),
+            tools=visible_tools(
+                services.builtins(performance.kernel),
+                cell.active,
+                services.configuration(),
+                cell.policy,
+            ),
+            skills=tuple(item.skill for item in cell.active.skills),
+            policy=cell.policy,
+            approver=BeforehandApprover(performance.approver, services.preapproved),
+            check=services.check,
+            clock=time.monotonic,
+            limits=cell.limits,
+            window=cell.window,
+        )
+        try:
+            return await cell.session.ask(
+                cell.prompt, turn, performance.renderer, cell.active.skills
+            )
+        finally:
+            # A provider's connections belong to this cell's event loop, which ends with it.
+            close = getattr(model, "aclose", None)
+            if close is not None:
+                await close()
+
+    return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def preview_cell(cell: Cell, services: Services) -> View:
+    """Exactly what `run_cell` would send first; nothing is sent."""
+    return preview_view(
+        system_prompt(services.project(), cell.active.skills),
+        cell.session.conversation,
+        cell.prompt,
+        visible_tools(services.builtins(), cell.active, services.configuration(), cell.policy),
+    )
+
+
+def news_of(active: Active, services: Services) -> Iterable[str]:
+    """What has become of the active skills on the disk since they were loaded."""
+    if not active.skills:
+        return
+    fresh = {entry.skill.root: entry.skill for entry in services.library.entries()}
+    for item in active.skills:
+        name = item.skill.name
+        skill = fresh.get(item.skill.root)
+        if skill is None:
+            yield f"Skill {name} is gone from the disk; it stays active as it was."
+        elif skill.digest != item.skill.digest:
+            yield f"Skill {name} changed on disk; %use {name} takes the change."

@@ -1,0 +1,164 @@
+"""The sub-commands of `%agent`, as a table: a new one is one function and one line in it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from agent_magics.errors import UsageProblem
+from agent_magics.magics.background import in_background
+from agent_magics.magics.views import View, table_view
+from agent_magics.policy import CallFacts, Decision, Rule
+
+if TYPE_CHECKING:
+    from agent_magics.magics.services import Controls
+
+Run: TypeAlias = "Callable[[Controls, str], View | str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One sub-command.
+
+    Args:
+        name: The word behind `%agent`.
+        usage: Its words.
+        help: One line.
+        run: Does it; a text is printed, a view is returned.
+    """
+
+    name: str
+    usage: str
+    help: str
+    run: Run
+
+
+def help_view(_magics: Controls, _words: str) -> View:
+    """The table of commands itself."""
+    rows = [(f"%agent {c.usage}".strip(), c.help) for c in COMMANDS]
+    return table_view("%agent and its commands", ("command", "what it does"), rows)
+
+
+def model(magics: Controls, words: str) -> str:
+    """Show or choose the model."""
+    if words:
+        if len(words.split()) > 1:
+            raise UsageProblem(f"%agent model takes one name, not {words!r}.")
+        magics.use_model(words)
+    choice = magics.choice()
+    return f"Model: {choice.name} at {choice.where} ({choice.why})"
+
+
+def test(magics: Controls, words: str) -> str:
+    """Make one small request."""
+    _no_words("test", words)
+    choice = magics.choice()
+    if choice.scripted:
+        return (
+            "No model is configured: the scripted demonstration answers, and there is nothing to "
+            "test.\nSet OPENAI_API_KEY or OPENAI_BASE_URL before Jupyter starts, or "
+            "%config AgentMagics.base_url = '…' here; then %agent test again."
+        )
+    from agent_magics.providers.checking import test_connection
+
+    return in_background(lambda: test_connection(choice.make()))
+
+
+def _decide(decision: Decision) -> Run:
+    def run(magics: Controls, words: str) -> str:
+        tool, _, pattern = words.partition(" ")
+        if not tool:
+            raise UsageProblem(f"%agent {decision} needs a tool's name; see %agent for the tools.")
+        names = sorted(t.name for t in magics.all_tools())
+        if "*" not in tool and tool not in names:
+            near = difflib.get_close_matches(tool, names, n=2)
+            hint = (
+                f" Did you mean {' or '.join(near)}?"
+                if near
+                else f" There are: {', '.join(names)}."
+            )
+            raise UsageProblem(f"There is no tool {tool!r}.{hint}")
+        rule = Rule(tool, decision, pattern.strip())
+        magics.session.policy = magics.session.policy.with_rule(rule)
+        return f"In this session: {rule}{_overruled(magics, rule)}"
+
+    return run
+
+
+def _overruled(magics: Controls, rule: Rule) -> str:
+    """What to add when a stricter rule makes the new one idle."""
+    if rule.decision == "deny":
+        return ""
+    facts = CallFacts(rule.tool, "control", rule.pattern)
+    verdict = magics.policy().judge(facts)
+    return f" (but it stays denied: {verdict.reason})" if verdict.decision == "deny" else ""
+
+
+def policy(magics: Controls, words: str) -> View | str:
+    """Show the rules, or drop the session's own."""
+    if words == "reset":
+        magics.session.policy = magics.session.policy.replacing("session", ())
+        return "The rules of this session are gone; defaults and configuration files are in force."
+    _no_words("policy", words)
+    rules = magics.policy().rules
+    rows = [(r.decision, r.tool, r.pattern or "(any)", r.skill, r.source) for r in rules]
+    notes = [
+        "A deny wins; then this session, then a project's ask, then your configuration, then the "
+        "default of the tool's effect (read: allow; write, run, bundled: ask).",
+        "Change: %agent allow|ask|deny TOOL [PATTERN]; drop this session's: %agent policy reset",
+    ]
+    heads = ("decision", "tool", "pattern", "skill", "from")
+    return table_view(
+        "Rules beyond the defaults" if rows else "No rules beyond the defaults", heads, rows, notes
+    )
+
+
+def reset(magics: Controls, words: str) -> str:
+    """Forget the conversation."""
+    _no_words("reset", words)
+    count = len(magics.session.conversation)
+    magics.session.reset()
+    skills = ", ".join(a.skill.name for a in magics.session.active)
+    kept = f" Skill {skills} stays active (%unuse takes it out)." if skills else ""
+    return f"The conversation is forgotten ({count} messages).{kept}"
+
+
+def run_command(magics: Controls, line: str) -> View | str:
+    """Run what a `%agent` line asks for.
+
+    Raises:
+        UsageProblem: There is no such command, or its words are off.
+    """
+    name, _, words = line.strip().partition(" ")
+    for command in COMMANDS:
+        if command.name == name:
+            return command.run(magics, words.strip())
+    near = difflib.get_close_matches(name, [c.name for c in COMMANDS], n=2)
+    hint = f" Did you mean {' or '.join(near)}?" if near else " See %agent help."
+    raise UsageProblem(
+        f"%agent has no command {name!r}.{hint} To ask the agent, start the cell with %%agent."
+    )
+
+
+def command_names() -> Sequence[str]:
+    """For completion."""
+    return [command.name for command in COMMANDS]
+
+
+def _no_words(name: str, words: str) -> None:
+    if words:
+        raise UsageProblem(f"%agent {name} takes no words, but got {words!r}.")
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "help", "this table", help_view),
+    Command("model", "model [NAME]", "which model answers and why; choose another", model),
+    Command("test", "test", "make one small request and explain what is wrong", test),
+    Command("allow", "allow TOOL [PATTERN]", "run such calls without asking", _decide("allow")),
+    Command("ask", "ask TOOL [PATTERN]", "ask before such calls", _decide("ask")),
+    Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
+    Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
+    Command("reset", "reset", "forget the conversation", reset),
+)

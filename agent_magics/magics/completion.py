@@ -1,0 +1,87 @@
+"""Tab completion for the magics, through IPython's own list of matchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from agent_magics.magics.arguments import cell_parser, skills_parser, use_parser
+from agent_magics.magics.commands import command_names
+
+if TYPE_CHECKING:
+    from IPython.core.completer import CompletionContext, SimpleMatcherResult
+    from IPython.core.magic_arguments import MagicArgumentParser
+
+
+Matcher: TypeAlias = "Callable[[CompletionContext], SimpleMatcherResult]"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Where the names come from that can be completed; asked at each key press."""
+
+    skills: Callable[[], Sequence[str]]
+    active: Callable[[], Sequence[str]]
+    tools: Callable[[], Sequence[str]]
+
+
+def candidates(line: str, words: Words) -> list[str]:
+    """What can stand at the end of a line up to the cursor; empty when the line is not ours.
+
+    Args:
+        line: The current line up to the cursor.
+        words: The names.
+    """
+    magic, blank, rest = line.lstrip().partition(" ")
+    if not blank:
+        return []
+    token = rest.rpartition(" ")[2]
+    before = rest.split()[: -1 if token else None]
+    found = _options(magic) if token.startswith("-") else _names(magic, before, words)
+    return sorted(name for name in found if name.startswith(token))
+
+
+def _options(magic: str) -> list[str]:
+    parsers: dict[str, Callable[[], MagicArgumentParser]] = {
+        "%%agent": cell_parser,
+        "%use": use_parser,
+        "%skills": skills_parser,
+    }
+    if magic not in parsers:
+        return []
+    actions = parsers[magic]()._actions
+    return [option for action in actions for option in action.option_strings if len(option) > 2]
+
+
+def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
+    match magic, list(before):
+        case ("%use", [] | ["--add"] | ["-a"]) | ("%skills", [] | ["--trust"]):
+            return words.skills()
+        case "%unuse", []:
+            return words.active()
+        case "%agent", []:
+            return command_names()
+        case "%agent", ["allow" | "ask" | "deny"]:
+            return words.tools()
+        case "%%agent", [*_, "--skill" | "-s"]:
+            return words.skills()
+        case _:
+            return ()
+
+
+def make_matcher(words: Words) -> Matcher:
+    """A matcher for `IPCompleter.custom_matchers`."""
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier="agent_magics")
+    def agent_magics_matcher(context: CompletionContext) -> SimpleMatcherResult:
+        line = context.line_with_cursor[: context.cursor_position]
+        found = candidates(line, words)
+        return {
+            "completions": [SimpleCompletion(text=name, type="magic") for name in found],
+            "suppress": bool(found),
+        }
+
+    matcher: Matcher = agent_magics_matcher
+    return matcher

@@ -1,0 +1,144 @@
+"""What the magics are given by the composition root; they make none of it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agent_magics.events import Question
+from agent_magics.frontends.stage import Stage, StageSettings
+from agent_magics.library.discovery import Library
+from agent_magics.policy import Answer, Policy, Rule
+from agent_magics.ports import Checker, Model
+from agent_magics.session import Session
+from agent_magics.skill import Skill
+from agent_magics.tool import Tool
+from agent_magics.tools.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What the person set in this kernel about the model; empty fields are not set.
+
+    Args:
+        model: A name.
+        base_url: An endpoint.
+        model_from: How the name was set, for the panel.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    model_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model that would answer now.
+
+    Args:
+        name: As it is asked for.
+        where: The endpoint, for the panel.
+        why: How it was found.
+        make: The model; what it needs is imported only then.
+        scripted: Whether it is the demonstration.
+    """
+
+    name: str
+    where: str
+    why: str
+    make: Callable[[], Model]
+    scripted: bool = False
+
+
+class Configured(Protocol):
+    """The configuration as the magics read it, fresh at each use."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Rules of the user's and the project's files."""
+
+    @property
+    def disabled_skills(self) -> tuple[str, ...]:
+        """Names that are not offered."""
+
+    @property
+    def disabled_tools(self) -> tuple[str, ...]:
+        """Names that are not offered."""
+
+    @property
+    def suggested_model(self) -> str:
+        """The project's suggestion."""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is off in the files."""
+
+
+class TrustStore(Protocol):
+    """Which contents of project skills the person trusts."""
+
+    def trusted(self, skill: Skill) -> bool:
+        """Whether the skill's code may be imported."""
+
+    def remember(self, skill: Skill) -> None:
+        """Trust exactly this content from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything the magics talk to.
+
+    Args:
+        stage: Runs a turn in the cell, and shows it.
+        library: The skills on disk.
+        workspace: The folder the tools work in, and what was read there.
+        builtins: Makes the built-in tools around the running cell's kernel.
+        bundled: Imports the tools of a skill.
+        check: Says what is wrong with a call's arguments.
+        project: The project's instructions, fresh.
+        configuration: Both configuration files, fresh.
+        choose: Which model answers.
+        trust: For project skills with code.
+        preapproved: An answer that an option gave beforehand, for headless runs.
+        config_file: Where the user's configuration lies.
+    """
+
+    stage: Stage
+    library: Library
+    workspace: Workspace
+    builtins: Callable[..., tuple[Tool, ...]]
+    bundled: Callable[[Skill], tuple[Tool, ...]]
+    check: Checker
+    project: Callable[[], str]
+    configuration: Callable[[], Configured]
+    choose: Callable[[ModelSettings], ModelChoice]
+    trust: TrustStore
+    preapproved: Callable[[Question], Answer | None]
+    config_file: Path
+
+
+class Controls(Protocol):
+    """The magics as the commands and the panel use them."""
+
+    services: Services
+    session: Session
+
+    def choice(self, model: str | None = None) -> ModelChoice:
+        """The model that would answer now."""
+
+    def use_model(self, name: str) -> None:
+        """Ask this model from now on."""
+
+    def policy(self, session: Session | None = None) -> Policy:
+        """The rules in force."""
+
+    def all_tools(self) -> tuple[Tool, ...]:
+        """Every tool a rule can be about now."""
+
+    def visible(self) -> tuple[Tool, ...]:
+        """The tools that the next cell would have."""
+
+    def stage_settings(self) -> StageSettings:
+        """How approvals are asked."""

@@ -1,0 +1,119 @@
+"""`%skills` as a value: a table to look at, and rows for code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent_magics.context import estimated_tokens
+from agent_magics.library.discovery import Entry
+from agent_magics.library.resources import resource_files
+from agent_magics.magics.views import View, pairs_view, table_view
+
+DESCRIPTION = 160
+"""Characters of a description in the table; `%skills NAME` shows the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRow:
+    """One skill in the table.
+
+    Args:
+        name: What `%use` takes.
+        description: Whole.
+        origin: Where it comes from.
+        state: active, enabled, disabled, untrusted, shadowed or broken, and why.
+        tools: What it shows of the built-in tools; None: all.
+        bundled: Tools it brings.
+        tokens: Size of its instructions, estimated.
+        folder: Where it lies.
+    """
+
+    name: str
+    description: str
+    origin: str
+    state: str
+    tools: tuple[str, ...] | None
+    bundled: tuple[str, ...]
+    tokens: int
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsView:
+    """What `%skills` returns: iterate over it, index it by name, or look at it."""
+
+    rows: tuple[SkillRow, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[SkillRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> SkillRow:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"no skill {name!r}; there are: {', '.join(r.name for r in self.rows)}")
+
+    def __repr__(self) -> str:
+        return self._view().text
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """IPython's seam for rich display."""
+        return self._view()._repr_mimebundle_()
+
+    def _view(self) -> View:
+        if not self.rows:
+            return View("No skills found.", "<p>No skills found.</p>")
+        rows = [_cells(row) for row in self.rows]
+        heads = ("", "name", "state", "from", "tools", "tokens", "description")
+        return table_view("Skills", heads, rows, self.notes)
+
+
+def skill_row(entry: Entry, state: str) -> SkillRow:
+    """A table row of what the library found."""
+    skill = entry.skill
+    return SkillRow(
+        skill.name,
+        skill.description,
+        skill.origin,
+        state,
+        skill.tools,
+        skill.bundled,
+        estimated_tokens(skill.instructions),
+        str(skill.root),
+    )
+
+
+def details_view(entry: Entry, state: str) -> View:
+    """`%skills NAME`: everything about one skill."""
+    skill = entry.skill
+    files, more = resource_files(skill.root)
+    listed = "\n".join(files) + (f"\nand {more} more" if more else "")
+    builtin = "all" if skill.tools is None else ", ".join(skill.tools) or "none"
+    pairs = [
+        ("description", skill.description or "(none)"),
+        ("state", state),
+        ("from", f"{skill.origin}: {skill.root}"),
+        ("built-in tools", builtin),
+        ("bundled tools", ", ".join(skill.bundled) or "none"),
+        ("suggested tools", ", ".join(skill.suggested_tools)),
+        ("asks for approval of", ", ".join(skill.allowed_tools)),
+        ("instructions", f"{estimated_tokens(skill.instructions)} tokens, estimated"),
+        ("content hash", skill.digest[:12]),
+        ("files", listed),
+    ]
+    problems = [f"{d.severity}: {d}" for d in skill.diagnostics]
+    return pairs_view(f"Skill {skill.name}", [pair for pair in pairs if pair[1]], problems)
+
+
+def _cells(row: SkillRow) -> Sequence[str]:
+    mark = "*" if row.state == "active" else ""
+    builtin = "all" if row.tools is None else ", ".join(row.tools) or "none"
+    tools = f"{', '.join(row.bundled)}; {builtin}" if row.bundled else builtin
+    text = " ".join(row.description.split())
+    short = text if len(text) <= DESCRIPTION else text[: DESCRIPTION - 1] + "…"
+    return (mark, row.name, row.state, row.origin, tools, str(row.tokens), short)

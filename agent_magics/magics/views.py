@@ -1,0 +1,91 @@
+"""What line magics return: values that show well in a notebook, in a terminal and in a diff.
+
+Everything that comes from files, names or models is escaped here; no view holds a style sheet, a
+script or a remote address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top;white-space:normal"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text and the same as HTML."""
+
+    text: str
+    html: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """IPython's seam for rich display."""
+        return {"text/plain": self.text, "text/html": self.html}
+
+
+def pairs_view(title: str, pairs: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> View:
+    """Names and values, one line each, and notes below.
+
+    Args:
+        title: The head line.
+        pairs: Name and value; a value may hold several lines.
+        notes: Lines of text.
+    """
+    width = max((len(name) for name, _ in pairs), default=0)
+    lines = [title]
+    rows = []
+    for name, value in pairs:
+        first, *rest = value.split("\n")
+        lines.append(f"  {name:<{width}}  {first}")
+        lines.extend(f"  {'':<{width}}  {line}" for line in rest)
+        shown = escape(value).replace("\n", "<br>")
+        rows.append(
+            f'<tr><th scope="row" style="{CELL}">{escape(name)}</th>'
+            f'<td style="{CELL}">{shown}</td></tr>'
+        )
+    lines.extend(notes)
+    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    html = f"<p><b>{escape(title)}</b></p><table><tbody>{''.join(rows)}</tbody></table>{below}"
+    return View("\n".join(lines), html)
+
+
+def table_view(
+    title: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+) -> View:
+    """A table with a head row; in text its columns are aligned and the last one runs free.
+
+    Args:
+        title: The head line.
+        heads: Names of the columns.
+        rows: Texts; each row as long as `heads`.
+        notes: Lines of text below.
+    """
+    flat = [[cell.replace("\n", " ") for cell in row] for row in (heads, *rows)]
+    widths = [max(len(row[i]) for row in flat) for i in range(len(heads))]
+    lines = [title]
+    for row in flat:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        lines.append("  " + "  ".join([*cells, row[-1]]).rstrip())
+    lines.extend(notes)
+    head = "".join(f'<th scope="col" style="{CELL}">{escape(cell)}</th>' for cell in heads)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    html = (
+        f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{below}"
+    )
+    return View("\n".join(lines), html)

@@ -1,0 +1,189 @@
+"""Allow, ask or deny: rules over calls, and a person's answers to the asks. Pure values.
+
+Knows no tool and no file; it is told the facts of a call and says the verdict. One order of
+precedence, for every kind of run:
+
+1. a *deny* of any source wins;
+2. what the person said in this session (`%agent allow`, the "always" button), newest first;
+3. an *ask* of a project's file: a repository can tighten, never loosen;
+4. the user's own configuration;
+5. the tool's default, from its effect;
+6. everything else is denied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+Decision: TypeAlias = Literal["allow", "ask", "deny"]
+Source: TypeAlias = Literal["default", "user", "project", "session"]
+Effect: TypeAlias = Literal["read", "write", "run", "bundled", "control"]
+"""What a call can do: look, change files, run code, run a skill's own code, steer the agent."""
+
+DEFAULTS: dict[Effect, Decision] = {
+    "read": "allow",
+    "write": "ask",
+    "run": "ask",
+    "bundled": "ask",
+    "control": "allow",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of policy.
+
+    Args:
+        tool: A tool's name; `*` stands for any run of characters (`mcp__git__*`).
+        decision: What happens to a call that matches.
+        pattern: What the call's operand must match, whole; `*` as above. Empty: any operand.
+        source: Where the rule comes from, which decides its precedence.
+        skill: Only while this skill is active; empty: always.
+    """
+
+    tool: str
+    decision: Decision
+    pattern: str = ""
+    source: Source = "session"
+    skill: str = ""
+
+    def matches(self, facts: CallFacts) -> bool:
+        """Whether the rule speaks about this call."""
+        return (
+            _glob(self.tool, facts.tool)
+            and (not self.pattern or _glob(self.pattern, facts.operand))
+            and (not self.skill or self.skill == facts.skill)
+        )
+
+    def __str__(self) -> str:
+        operand = f" {self.pattern}" if self.pattern else ""
+        skill = f" (skill {self.skill})" if self.skill else ""
+        return f"{self.decision} {self.tool}{operand}{skill}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What a policy may know of a call.
+
+    Args:
+        tool: The tool's name.
+        effect: What it can do.
+        operand: The one text that patterns are matched on: a path relative to the workspace,
+            a command, the code.
+        skill: The skill that brought the tool, for bundled tools.
+        outside: Whether the call reaches outside the workspace.
+    """
+
+    tool: str
+    effect: Effect
+    operand: str = ""
+    skill: str = ""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the policy says of one call, and why."""
+
+    decision: Decision
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an "always" button would allow, shown on the button.
+
+    Args:
+        label: "this command, this session"
+        rule: The rule that is added when the person chooses it.
+    """
+
+    label: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A person's (or the front end's) answer to an ask.
+
+    Args:
+        allowed: Whether the call may run.
+        by: Who answered: `click`, `typed`, `timeout`, `nobody`, `interrupt`, or `option`.
+        reason: What the person wrote, or why nobody could be asked; goes to the model.
+        arguments: The text of a JSON object, when the person edited the arguments.
+        scope: The "always" that the person chose, if any.
+    """
+
+    allowed: bool
+    by: str = "click"
+    reason: str = ""
+    arguments: str | None = None
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Rules from every source; a value, so a change is a new policy."""
+
+    rules: tuple[Rule, ...] = ()
+
+    def judge(self, facts: CallFacts) -> Verdict:
+        """The verdict on one call; see the module's text for the order."""
+        matching = [rule for rule in self.rules if rule.matches(facts)]
+        for rule in matching:
+            if rule.decision == "deny":
+                return Verdict("deny", f"{_of(rule.source)}: {rule}")
+        for rule in reversed(matching):
+            if rule.source == "session":
+                return Verdict(rule.decision, f"{_of(rule.source)}: {rule}")
+        for rule in matching:
+            if rule.source == "project" and rule.decision == "ask":
+                return Verdict("ask", f"{_of(rule.source)}: {rule}")
+        if facts.outside:
+            return Verdict("ask", "it reaches outside the workspace")
+        user = [rule for rule in matching if rule.source == "user"]
+        if user:
+            strict = next((rule for rule in user if rule.decision == "ask"), user[0])
+            return Verdict(strict.decision, f"{_of('user')}: {strict}")
+        if facts.effect in DEFAULTS:
+            return Verdict(DEFAULTS[facts.effect], f"the default for {facts.effect} tools")
+        return Verdict("deny", "no rule allows it")
+
+    def denies_tool(self, tool: str, skill: str = "") -> bool:
+        """Whether no call of the tool can ever pass, so that it need not be offered at all."""
+        facts = CallFacts(tool, "control", skill=skill)
+        return any(r.decision == "deny" and not r.pattern and r.matches(facts) for r in self.rules)
+
+    def with_rule(self, rule: Rule) -> Policy:
+        """The policy with this rule in force; it replaces one for the same calls and source."""
+        same = (rule.tool, rule.pattern, rule.source, rule.skill)
+        kept = (r for r in self.rules if (r.tool, r.pattern, r.source, r.skill) != same)
+        return replace(self, rules=(*kept, rule))
+
+    def from_source(self, source: Source) -> tuple[Rule, ...]:
+        """The rules of one source, oldest first."""
+        return tuple(rule for rule in self.rules if rule.source == source)
+
+    def replacing(self, source: Source, rules: Iterable[Rule]) -> Policy:
+        """The policy with all rules of one source exchanged for these."""
+        return replace(self, rules=(*(r for r in self.rules if r.source != source), *tuple(rules)))
+
+
+def _of(source: Source) -> str:
+    return {
+        "default": "default",
+        "user": "your configuration",
+        "project": "the project's configuration",
+        "session": "this session",
+    }[source]
+
+
+def _glob(pattern: str, text: str) -> bool:
+    """Whole-text match where only `*` is special; `[` and `?` occur in real paths and commands."""
+    if "*" not in pattern:
+        return pattern == text
+    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
+    return re.fullmatch(expression, text, re.DOTALL) is not None

@@ -1,0 +1,127 @@
+"""What the loop needs of the outside world, as protocols; their contracts stand here.
+
+Implementations live at the edges (`providers`, `frontends`) or beside the tests. Nothing here
+is ever subclassed: an object with the right methods fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+from agent_magics.events import (
+    AnswerRestarted,
+    CallDelta,
+    Event,
+    Notice,
+    Question,
+    ReasoningDelta,
+    Retrying,
+    TextDelta,
+)
+from agent_magics.messages import JSON, Assistant, Conversation, Display
+from agent_magics.policy import Answer
+from agent_magics.tool import Tool
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a model.
+
+    Args:
+        system: The system prompt.
+        conversation: Closed but for the last prompt or results.
+        tools: What the model may call; sorted by name.
+        tool_choice: `none` asks for an answer without calls.
+        nudge: A line for this request only; it never enters the history.
+        max_output: A limit on the answer in tokens; None: the server's own.
+        options: Further settings of the provider (temperature …), by the wire's own names.
+    """
+
+    system: str
+    conversation: Conversation
+    tools: tuple[Tool, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    nudge: str = ""
+    max_output: int | None = None
+    options: Mapping[str, JSON] = field(default_factory=dict)
+
+
+Streamed: TypeAlias = (
+    TextDelta | ReasoningDelta | CallDelta | AnswerRestarted | Retrying | Notice | Assistant
+)
+
+
+class Model(Protocol):
+    """A model behind some endpoint."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as it is asked for."""
+
+    def stream(self, request: Request) -> AsyncIterator[Streamed]:
+        """Ask once and stream the answer.
+
+        Contract: yields exactly one `Assistant`, as the last item, with unique non-empty call
+        ids within the message, known stop, and `arguments` that are the text of a JSON object
+        (calls that cannot be read carry `problem`). Owns retries and reconnects, and says so with
+        `Retrying` and `AnswerRestarted`. Raises only `ModelError` (and `CancelledError`).
+        Cancelling it closes the connection at once.
+        """
+
+
+class Approver(Protocol):
+    """Asks a person."""
+
+    async def ask(self, question: Question) -> Answer:
+        """The person's answer. Never raises but `CancelledError`; nobody there means refused."""
+
+
+class Renderer(Protocol):
+    """Shows what happens."""
+
+    def show(self, event: Event) -> None:
+        """Show one event. Never raises: a broken display must not break a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOutput:
+    """What running code in the user's kernel brought.
+
+    Args:
+        ok: Whether it ran to its end.
+        stdout: Printed text, stderr included, in order.
+        value: The last value's text, empty if there was none.
+        error: A short traceback, empty if there was none.
+        displays: Figures, frames and the like, for the person.
+    """
+
+    ok: bool
+    stdout: str = ""
+    value: str = ""
+    error: str = ""
+    displays: tuple[Display, ...] = ()
+
+
+class Kernel(Protocol):
+    """The user's live IPython."""
+
+    async def run_code(self, code: str) -> CodeOutput:
+        """Run code in the user's namespace, on the main thread, through IPython."""
+
+    async def on_main(self, job: Callable[[], T]) -> T:
+        """Run a function on the main thread and give its result."""
+
+
+class Checker(Protocol):
+    """Says what is wrong with arguments."""
+
+    def __call__(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+        """The problems in one text for the model, or the empty text."""
+
+
+Clock: TypeAlias = Callable[[], float]
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]

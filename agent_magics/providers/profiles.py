@@ -1,0 +1,94 @@
+"""What an endpoint takes: which fields, roles and features of the chat-completions protocol.
+
+Owns the record, the guess by URL for well-known servers, and what a refusal teaches. Pure: a
+lesson gives a new record, and whoever asks keeps it. A person can put a record of their own in
+place of the guess; lessons still apply to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+MaxTokens: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one endpoint takes; the defaults are what most servers do.
+
+    Args:
+        max_tokens: The field for the limit on the answer.
+        stream: Whether it can stream.
+        stream_options: Whether it takes `stream_options`, which asks for usage in streams.
+        system_role: The role of the system prompt; `user`: it goes before the first prompt.
+        tool_choice_none: Whether it takes `tool_choice: "none"`; else the tools are left out.
+        tools: Whether it takes tools at all.
+        tools_needed: Whether it wants a `tools` field when the history has calls.
+        strict: Whether schemas are sent as `strict` where they qualify.
+        images: Whether it takes images.
+        name_length: Characters of a tool's name that it takes.
+        call_ids: Which ids of calls it takes: `any`, `plain` (letters, digits, `_`, `-`), or
+            `nine` (exactly nine letters or digits, as Mistral wants).
+        empty_content: Whether an answer that only calls has `""` rather than null as content.
+        answer_after_results: Whether an answer must stand between results and a prompt.
+        alternate: Whether two prompts in a row must be joined.
+        without: Names of fields that it refuses, in requests and in messages.
+        without_schema: JSON Schema keywords that it refuses.
+    """
+
+    max_tokens: MaxTokens = "max_tokens"
+    stream: bool = True
+    stream_options: bool = True
+    system_role: Literal["system", "developer", "user"] = "system"
+    tool_choice_none: bool = True
+    tools: bool = True
+    tools_needed: bool = False
+    strict: bool = False
+    images: bool = True
+    name_length: int = 64
+    call_ids: Literal["any", "plain", "nine"] = "any"
+    empty_content: bool = False
+    answer_after_results: bool = False
+    alternate: bool = False
+    without: frozenset[str] = field(default_factory=frozenset)
+    without_schema: frozenset[str] = field(default_factory=frozenset)
+
+
+_BY_HOST: dict[str, Profile] = {
+    "api.openai.com": Profile(max_tokens="max_completion_tokens"),
+    "openai.azure.com": Profile(max_tokens="max_completion_tokens"),
+    "api.cerebras.ai": Profile(max_tokens="max_completion_tokens"),
+    "api.groq.com": Profile(max_tokens="max_completion_tokens"),
+    "api.mistral.ai": Profile(
+        stream_options=False, call_ids="nine", answer_after_results=True, alternate=True
+    ),
+    "generativelanguage.googleapis.com": Profile(without_schema=frozenset(("$schema",))),
+    "api.z.ai": Profile(tool_choice_none=False),
+    "open.bigmodel.cn": Profile(tool_choice_none=False),
+}
+"""Only differences that are documented; everything else is learnt when it matters."""
+
+_OLLAMA_PORT = 11434
+
+
+def detected(base_url: str) -> Profile:
+    """The best guess for an endpoint.
+
+    Args:
+        base_url: As the person gave it.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return Profile()
+    for known, profile in _BY_HOST.items():
+        if host == known or host.endswith(f".{known}"):
+            return profile
+    if port == _OLLAMA_PORT:  # it ignores `tool_choice`
+        return Profile(tool_choice_none=False)
+    return Profile()

@@ -1,0 +1,298 @@
+"""A session: the turns that share a conversation. The only mutable state of the agent.
+
+The loop yields what happens; `Session.ask` reduces it to state and passes it on to the renderer.
+However a turn ends, the conversation it leaves can be followed by the next prompt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from agent_magics.context import ActiveSkill
+from agent_magics.errors import AgentMagicsError
+from agent_magics.events import (
+    ApprovalGiven,
+    CallFinished,
+    CallJudged,
+    Compacted,
+    Event,
+    MessageAdded,
+    PolicyChanged,
+    Question,
+    TurnEnded,
+    TurnStarted,
+)
+from agent_magics.loop import Turn, run_turn
+from agent_magics.messages import (
+    JSON,
+    Assistant,
+    Conversation,
+    ToolCall,
+    ToolResult,
+    Usage,
+    User,
+    closed,
+    turns,
+)
+from agent_magics.policy import Answer, Policy
+from agent_magics.ports import Renderer
+from agent_magics.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call as it went.
+
+    Args:
+        name: The tool.
+        asked: The arguments the model wrote.
+        ran: The arguments that ran; None if it did not run.
+        decision: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
+        by: Who decided: `policy`, or see `Answer.by`.
+        reason: The words that came with the decision.
+        outcome: See `CallFinished`.
+        result: What the model read.
+        seconds: How long it ran.
+    """
+
+    name: str
+    asked: JSON
+    ran: JSON | None
+    decision: str
+    by: str
+    reason: str
+    outcome: str
+    result: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What one turn brought; `%%agent --out NAME` binds it.
+
+    Args:
+        text: The final answer.
+        prompt: What was asked.
+        model: Who answered.
+        skills: (name, digest) of what was active.
+        calls: Every call, in order.
+        conversation: The messages of this turn.
+        usage: Tokens.
+        reason: Why the turn ended, see `TurnEnded`.
+        requests: How often the model was asked.
+        seconds: Wall time.
+    """
+
+    text: str
+    prompt: str
+    model: str
+    skills: tuple[tuple[str, str], ...]
+    calls: tuple[CallRecord, ...]
+    conversation: Conversation
+    usage: Usage
+    reason: str
+    requests: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def refused(self) -> tuple[CallRecord, ...]:
+        """The calls that were not allowed to run."""
+        return tuple(call for call in self.calls if call.outcome in ("refused", "denied"))
+
+    def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
+        names = ", ".join(call.name for call in self.calls) or "none"
+        printer.text(  # type: ignore[attr-defined]  # IPython's pretty printer has no public type
+            f"TurnResult({self.reason}, {self.requests} requests, calls: {names})\n{self.text}"
+        )
+
+
+@dataclass(slots=True)
+class _Record:
+    """What the reducer collects of the running turn."""
+
+    calls: list[CallRecord] = field(default_factory=list)
+    judged: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    asked: dict[str, ToolCall] = field(default_factory=dict)
+    ended: TurnEnded | None = None
+    usage: Usage = Usage()
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class Session:
+    """A conversation with what is in force for it.
+
+    Args:
+        name: What the person calls it.
+        policy: Rules in force, session rules included.
+        conversation: Always closed between turns.
+        active: The skills in force, in the order of their use.
+        bundled: The tools those skills brought.
+        usage: Tokens of all turns.
+        last: The newest turn's result.
+    """
+
+    name: str = "default"
+    policy: Policy = field(default_factory=Policy)
+    conversation: Conversation = ()
+    active: tuple[ActiveSkill, ...] = ()
+    bundled: tuple[Tool, ...] = ()
+    usage: Usage = Usage()
+    last: TurnResult | None = None
+
+    async def ask(
+        self,
+        prompt: str,
+        turn: Turn,
+        renderer: Renderer,
+        active: Sequence[ActiveSkill] = (),
+        observers: Sequence[Callable[[Event], None]] = (),
+    ) -> TurnResult:
+        """Run one turn to its end.
+
+        Args:
+            prompt: What the person wrote, byte for byte.
+            turn: What is fixed for the turn; its policy is this session's.
+            renderer: Shows each event after the state has changed.
+            active: The skills of this turn, for the record.
+            observers: Further readers of the events.
+
+        Returns:
+            The turn's result, also kept as `last`.
+
+        Raises:
+            ModelError: No usable answer; the conversation is closed and stays usable.
+            CancelledError: Interrupted; likewise.
+        """
+        record = _Record()
+        skills = tuple((a.skill.name, a.skill.digest) for a in active)
+        started = turn.clock()
+
+        def happened(event: Event) -> None:
+            self._reduce(event, record)
+            renderer.show(event)
+            for observer in observers:
+                observer(event)
+
+        happened(TurnStarted(prompt, turn.model.name, skills))
+        try:
+            async with aclosing(run_turn(turn, self.conversation, User(prompt))) as events:  # type: ignore[type-var]
+                async for event in events:
+                    happened(event)
+        except asyncio.CancelledError:
+            self._close("interrupted by the person")
+            happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
+            raise
+        except AgentMagicsError as error:
+            self._close(f"the turn failed: {error}")
+            happened(self._early("failed", record, turn.clock() - started, str(error)))
+            raise
+        finally:
+            self._close("the turn broke off")
+            self.last = self._result(prompt, turn, skills, record)
+        return self.last
+
+    def reset(self) -> None:
+        """Forget the conversation; skills and session rules stay, as they are not part of it."""
+        self.conversation = ()
+        self.usage = Usage()
+        self.last = None
+
+    def _close(self, reason: str) -> None:
+        self.conversation = closed(self.conversation, reason)
+
+    def _early(self, reason: str, record: _Record, seconds: float, text: str) -> TurnEnded:
+        assert reason in ("interrupted", "failed")
+        return TurnEnded(reason, record.usage, seconds, record.requests, text)  # type: ignore[arg-type]
+
+    def _reduce(self, event: Event, record: _Record) -> None:
+        match event:
+            case MessageAdded(message):
+                self.conversation = (*self.conversation, message)
+                if isinstance(message, Assistant):
+                    record.requests += 1
+                    record.usage += message.usage
+                    self.usage += message.usage
+                    record.asked.update((call.id, call) for call in message.calls)
+            case PolicyChanged(rule):
+                self.policy = self.policy.with_rule(rule)
+            case Compacted(conversation=conversation):
+                self.conversation = conversation
+            case CallJudged(call, verdict):
+                record.judged[call.id] = (verdict.decision, "policy", verdict.reason)
+            case ApprovalGiven(question, answer):
+                record.judged[question.call.id] = _decision(question, answer)
+            case CallFinished():
+                record.calls.append(_call_record(event, record))
+            case TurnEnded():
+                record.ended = event
+            case _:
+                pass
+
+    def _result(
+        self, prompt: str, turn: Turn, skills: tuple[tuple[str, str], ...], record: _Record
+    ) -> TurnResult:
+        # The newest turn by its prompt: a compaction may have shortened what stands before it.
+        messages = turns(self.conversation)[-1]
+        texts = [m.text for m in messages if isinstance(m, Assistant) and m.text]
+        ended = record.ended
+        return TurnResult(
+            texts[-1] if texts else "",
+            prompt,
+            turn.model.name,
+            skills,
+            tuple(record.calls) + _unfinished(messages, record),
+            messages,
+            record.usage,
+            ended.reason if ended else "failed",
+            record.requests,
+            ended.seconds if ended else 0.0,
+        )
+
+
+def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
+    reason = answer.scope.label if answer.scope else answer.reason or question.reason
+    return ("approved" if answer.allowed else "refused", answer.by, reason)
+
+
+def _call_record(event: CallFinished, record: _Record) -> CallRecord:
+    call = event.call
+    asked = record.asked.get(call.id, call)
+    decision, by, reason = record.judged.get(call.id, ("", "", ""))
+    ran = json.loads(call.arguments) if event.outcome in ("done", "failed") and decision else None
+    return CallRecord(
+        call.name,
+        json.loads(asked.arguments),
+        ran,
+        decision,
+        by,
+        reason,
+        event.outcome,
+        event.result.text,
+        event.seconds,
+    )
+
+
+def _unfinished(messages: Conversation, record: _Record) -> tuple[CallRecord, ...]:
+    """Calls that an interrupt or an error left without an end."""
+    results = {m.call_id: m for m in messages if isinstance(m, ToolResult)}
+    waiting = list(record.asked.values())[len(record.calls) :]
+    return tuple(
+        CallRecord(
+            call.name,
+            json.loads(call.arguments),
+            None,
+            *record.judged.get(call.id, ("", "", "")),
+            "interrupted",
+            results[call.id].text if call.id in results else "",
+            0.0,
+        )
+        for call in waiting
+    )

@@ -1,0 +1,67 @@
+"""A skill as a value. The text of a SKILL.md becomes one in `agent_magics.skill.reading`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Origin: TypeAlias = Literal["configured", "project", "user", "package", "bundled"]
+"""Where a skill was found; also the order of precedence, first wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is off about a skill.
+
+    Args:
+        severity: `error`: it cannot be used. `warning`: it can, but look. `info`: by the way.
+        message: What is off.
+        fix: What to change.
+    """
+
+    severity: Literal["error", "warning", "info"]
+    message: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.fix}" if self.fix else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A folder with instructions, as far as its SKILL.md says.
+
+    Args:
+        name: The folder's name: what a person types.
+        description: What it does and when to use it; may be empty.
+        instructions: The body, whole.
+        root: The skill's folder, by its real path.
+        tools: The whitelist of built-in tools; None: no filter, `()`: none of them.
+        suggested_tools: A hint in the text, nothing more.
+        allowed_tools: The standard's request for pre-approval: shown, never granted.
+        metadata: The header's other keys, as text or nested values.
+        digest: SHA-256 of everything in the folder that can matter, in hex.
+        diagnostics: What is off about it.
+        origin: Where it was found.
+        bundled: Names of the functions in `tools.py`, read without running it.
+    """
+
+    name: str
+    description: str = ""
+    instructions: str = ""
+    root: Path = Path()
+    tools: tuple[str, ...] | None = None
+    suggested_tools: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    digest: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    origin: Origin = "bundled"
+    bundled: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> str:
+        """Why it cannot be used; empty if it can."""
+        return next((str(d) for d in self.diagnostics if d.severity == "error"), "")

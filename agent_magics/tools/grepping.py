@@ -1,0 +1,197 @@
+"""The search itself: a regular expression over the lines of many files.
+
+Runs in a process of its own (see `searching`), since a regular expression can take for ever and
+Python cannot be interrupted inside one. Reads a job, writes hits, line by line as JSON; so what
+was found before the end came is not lost. Also usable in this process: `search`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from agent_magics.errors import ToolError
+from agent_magics.tools import notebooks
+from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, decoded, opened
+from agent_magics.tools.protection import protected
+from agent_magics.tools.walking import Found, Tally, matcher, walk
+
+WIDTH = 400
+"""Characters of a line that are shown around a match; lines of minified files are endless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to search, and where.
+
+    Args:
+        pattern: A regular expression of Python.
+        start: A real path of a folder or a file.
+        root: The workspace's folder.
+        glob: Which files; empty: all. `!` at its beginning turns it round.
+        ignore_case: Whether case counts not.
+        limit: Hits after which the search ends.
+    """
+
+    pattern: str
+    start: str
+    root: str
+    glob: str = ""
+    ignore_case: bool = False
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One line that matches: its file, below the start; where in it; and the text."""
+
+    path: str
+    where: str
+    text: str
+
+
+@dataclass(slots=True)
+class Summary:
+    """What the search went through; `more`: there is at least one hit beyond the limit."""
+
+    files: int = 0
+    binary: int = 0
+    protected: int = 0
+    unreadable: int = 0
+    more: bool = False
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Search:
+    """One job at work."""
+
+    job: Job
+    summary: Summary = field(default_factory=Summary)
+
+    def hits(self) -> Iterator[Hit]:
+        """The hits, by path and line, at most as many as asked for; fills the summary."""
+        expression = re.compile(self.job.pattern, re.IGNORECASE if self.job.ignore_case else 0)
+        count = 0
+        for name, path in self._files():
+            for where, text in self._lines(path):
+                found = expression.search(text)
+                if found is None:
+                    continue
+                if count == self.job.limit:
+                    self.summary.more = True
+                    return
+                count += 1
+                yield Hit(name, where, _around(text, found.start()))
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """The files to search, each with its name below the start."""
+        start = Path(self.job.start)
+        if not start.is_dir():
+            yield "", start
+            return
+        wanted = _wanted(self.job)
+        tally = Tally()
+        for found in walk(start, Path(self.job.root), tally):
+            if found.folder or found.link or not wanted(found):
+                continue
+            if protected(found.parts, write=False):
+                self.summary.protected += 1
+                continue
+            yield "/".join(found.parts), Path(found.path)
+        self.summary.unreadable += tally.unreadable
+
+    def _lines(self, path: Path) -> Iterator[tuple[str, str]]:
+        """The lines of a file, each with its number; none for what is not text."""
+        try:
+            with opened(path, path.name) as file:
+                data = file.read(MAX_WHOLE + 1)
+        except (OSError, ToolError):
+            self.summary.unreadable += 1
+            return
+        if len(data) > MAX_WHOLE:
+            yield from self._streamed(path, data)
+            return
+        document = decoded(data)
+        if document is None:
+            self.summary.binary += 1
+            return
+        self.summary.files += 1
+        cells = notebooks.sources(document.text) if path.suffix == notebooks.SUFFIX else None
+        if cells is not None:
+            for number, source in cells:
+                for line, text in enumerate(_split(source), 1):
+                    yield f"cell {number}:{line}", text
+            return
+        for line, text in enumerate(_split(document.text), 1):
+            yield str(line), text
+
+    def _streamed(self, path: Path, head: bytes) -> Iterator[tuple[str, str]]:
+        """The lines of a file that is too large to be loaded; very long ones in pieces."""
+        if b"\0" in head[:SNIFFED]:
+            self.summary.binary += 1
+            return
+        self.summary.files += 1
+        number = 1
+        with path.open("rb") as file:
+            while line := file.readline(MAX_WHOLE):
+                yield str(number), line.rstrip(b"\r\n").decode("utf-8", "replace")
+                number += line.endswith(b"\n")
+
+
+def _wanted(job: Job) -> Callable[[Found], bool]:
+    """Whether a file is one of those that the job's glob means."""
+    if not job.glob:
+        return lambda found: True
+    negated = job.glob.startswith("!")
+    pattern = job.glob.removeprefix("!")
+    # As in ripgrep, a pattern without a slash is about names, at any depth.
+    matches = matcher(pattern if "/" in pattern.strip("/") else f"**/{pattern}")
+    start, root = Path(job.start), Path(job.root)
+    above = start.relative_to(root).parts if start.is_relative_to(root) else ()
+
+    def wanted(found: Found) -> bool:
+        # A path is meant from the searched folder or from the workspace; models write both.
+        return negated != (matches(found.parts) or matches((*above, *found.parts)))
+
+    return wanted
+
+
+def _split(text: str) -> Iterator[str]:
+    """The lines of a text without their ends; an end at the very end begins no further one."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return (line.removesuffix("\r") for line in lines)
+
+
+def _around(line: str, start: int) -> str:
+    """The part of a line around a match, with marks where it was cut."""
+    if len(line) <= WIDTH:
+        return line
+    first = max(0, min(start - WIDTH // 4, len(line) - WIDTH))
+    last = first + WIDTH
+    more = f" [… {len(line):,} characters]"
+    return ("… " if first else "") + line[first:last] + (" …" if last < len(line) else "") + more
+
+
+def serve(source: TextIO, target: TextIO) -> None:
+    """Do the one job that is read, and write its hits, then its summary."""
+    search = Search(Job(**json.loads(source.read())))
+    try:
+        for hit in search.hits():
+            target.write(json.dumps(asdict(hit)) + "\n")
+            target.flush()
+    except (re.error, ToolError, OSError, RecursionError, OverflowError) as error:
+        search.summary.error = str(error)
+    target.write(json.dumps(asdict(search.summary)) + "\n")
+
+
+def main() -> None:
+    """The process's entry; text in and out is ASCII JSON, whatever the locale."""
+    serve(sys.stdin, sys.stdout)

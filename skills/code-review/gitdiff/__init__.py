@@ -1,0 +1,1 @@
+"""The parts of git_diff. Everything here works on bytes, since that is what file names are."""

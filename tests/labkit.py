@@ -1,0 +1,431 @@
+"""JupyterLab on loopback and Chromium under Playwright: what a person at a notebook can do and see.
+
+Owns both processes and their private folders, and the words in which the browser tests speak. Knows
+nothing of the product; what a test types and expects stands in the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.environments import (
+    KERNELS,
+    REPOSITORY,
+    kernel_spec,
+    own_variables,
+    unavailable,
+)
+
+ARTIFACTS = REPOSITORY / "test-artifacts"
+CHROMIUM = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+QUIET = "--disable-background-networking --disable-component-update --disable-sync"
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "docmanager-extension/plugin": {"autosave": False},
+}
+PATIENCE = 30.0
+"""Seconds until something that has to come counts as missing; what is there is seen at once."""
+KERNEL_PATIENCE = 20.0
+"""Seconds for one kernel start. ipykernel now and then starts a kernel that never answers."""
+CURRENT = "window.jupyterapp.shell.currentWidget"
+SCREEN = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
+
+
+def browser_program() -> str:
+    """Chromium, or Chrome; ends the test where one of the three parts is missing."""
+    for module in ("jupyterlab", "playwright"):
+        if find_spec(module) is None:
+            unavailable(f"{module} is not installed: pip install 'agent_magics[test]'")
+    candidates = ["/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+    program = next((found for name in candidates if (found := shutil.which(name))), None)
+    return program or unavailable("there is neither chromium nor google-chrome on the PATH")
+
+
+class Lab:
+    """One JupyterLab and one browser. Use as a context manager.
+
+    Args:
+        folder: For everything that either writes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        program = browser_program()
+        from playwright.sync_api import sync_playwright
+
+        self.root = folder / "notebooks"
+        self.root.mkdir()
+        self.home = folder / "home"
+        self.token = secrets.token_hex(16)
+        self.address = f"http://127.0.0.1:{_free_port()}"
+        self._log = (folder / "lab.log").open("w+", encoding="utf-8")
+        self._server = self._start_server(folder)
+        self._shared: Any = None
+        self._playwright = sync_playwright().start()
+        self.browser = self._playwright.chromium.launch_persistent_context(
+            str(folder / "browser"),
+            executable_path=program,
+            headless=True,
+            args=[*CHROMIUM.split(), *QUIET.split()],
+            viewport={"width": 1250, "height": 900},
+        )
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.browser.close()
+            self._playwright.stop()
+        finally:
+            self._stop_server()
+
+    def notebook(
+        self, name: str, cells: Sequence[Any], kernel: str, *, own_page: bool = False
+    ) -> Notebook:
+        """Write a notebook into a folder of its own, open it, and wait for its kernel.
+
+        Args:
+            name: Of the folder; the notebook is `notebook.ipynb` in it.
+            cells: Sources of code cells, or whole cells.
+            kernel: The name of its kernelspec.
+            own_page: As for `open`.
+        """
+        whole = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+        notebook = new_notebook(cells=whole)
+        notebook.metadata.kernelspec = {
+            "name": kernel,
+            "display_name": kernel,
+            "language": "python",
+        }
+        folder = self.root / name
+        folder.mkdir()
+        nbformat.write(notebook, folder / "notebook.ipynb")
+        return self.open(f"{name}/notebook.ipynb", own_page=own_page)
+
+    def open(self, path: str, *, kernel: bool = True, own_page: bool = False) -> Notebook:
+        """Open a notebook.
+
+        Args:
+            path: Below `root`.
+            kernel: Whether to wait for its kernel.
+            own_page: In a page that is loaded for it, not as a tab of the page that serves most
+                tests; for tests that reload, or that want to see all that a page asks for.
+        """
+        if not own_page and self._shared is None:
+            self._shared = self.browser.new_page()
+            self._go(self._shared, "")
+        opened = Notebook(self, path, self.browser.new_page() if own_page else self._shared)
+        opened.listen()
+        if own_page:
+            self._go(opened.page, f"/tree/{path}")
+        else:
+            opened.show()
+        if kernel:
+            opened.wait_kernel()
+        return opened
+
+    def close(self, notebook: Notebook, *, clean: bool = True) -> None:
+        """End a notebook's kernel and take it off the screen.
+
+        Args:
+            notebook: An open one.
+            clean: Whether its page can serve other tests; a failed one may have left anything.
+        """
+        notebook.shut_down()
+        if notebook.page is not self._shared:
+            notebook.page.close()
+        elif not clean:
+            self._shared.close()
+            self._shared = None
+
+    def _go(self, page: Any, place: str) -> None:
+        page.goto(f"{self.address}/lab{place}?token={self.token}&reset")
+        page.wait_for_selector(".jp-Cell" if place else ".jp-Launcher", timeout=2000 * PATIENCE)
+
+    def _start_server(self, folder: Path) -> subprocess.Popen[bytes]:
+        settings = folder / "config" / "lab" / "user-settings"
+        for name, values in SETTINGS.items():
+            path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(values), encoding="utf-8")
+        for version in KERNELS:
+            kernel_spec(folder / "jupyter", version)
+        variables = own_variables(self.home) | {
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_DATA_DIR": str(folder / "data"),
+            "JUPYTER_PATH": str(folder / "jupyter"),
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+            "JUPYTERLAB_SETTINGS_DIR": str(settings),
+        }
+        port = self.address.rpartition(":")[2]
+        command = f"-m jupyterlab --no-browser --allow-root --ip=127.0.0.1 --port={port}"
+        options = [
+            f"--IdentityProvider.token={self.token}",
+            f"--ServerApp.root_dir={self.root}",
+            "--ServerApp.port_retries=0",
+            "--LabApp.expose_app_in_browser=True",
+            "--LabApp.news_url=None",
+        ]
+        server = subprocess.Popen(
+            [sys.executable, *command.split(), *options],
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            env=variables,
+            cwd=folder,
+        )
+        deadline = time.monotonic() + 2 * PATIENCE
+        while not _listens(int(port)):
+            if server.poll() is not None or time.monotonic() > deadline:
+                server.kill()
+                self._log.seek(0)
+                raise RuntimeError(f"JupyterLab did not start: {self._log.read()[-3000:]}")
+            time.sleep(0.1)
+        return server
+
+    def _stop_server(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            self._server.send_signal(number)
+            try:
+                self._server.wait(10)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        self._log.close()
+
+
+@dataclass(eq=False)
+class Notebook:
+    """One notebook in one page, with what went over the page's wires.
+
+    Args:
+        lab: Where it is open.
+        path: Below the Lab's root.
+        page: Playwright's.
+        requests: Every address that the page asked for.
+        console: Kind and text of each message.
+        dialogs: Texts of the browser's own dialogs, which only a script can open.
+        received: Bytes that came over the kernel's websocket.
+    """
+
+    lab: Lab
+    path: str
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    console: list[tuple[str, str]] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    received: int = 0
+
+    @property
+    def file(self) -> Path:
+        """The notebook's file."""
+        return self.lab.root / self.path
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the kernel works in."""
+        return self.file.parent
+
+    def listen(self) -> None:
+        """Take note of what goes over the page's wires from now on."""
+        for event, listener in self._listeners().items():
+            self.page.on(event, listener)
+
+    def show(self) -> None:
+        """Open it as a tab of its page, and wait until it stands there."""
+        self.page.evaluate(
+            "path => { window.jupyterapp.commands.execute('docmanager:open', {path}); }", self.path
+        )
+        self.page.wait_for_function(
+            f"path => {CURRENT}?.context?.path === path && {CURRENT}.content.widgets?.length > 0",
+            arg=self.path,
+        )
+        self.page.locator(f"{SCREEN} .jp-Cell").first.wait_for()
+
+    def shut_down(self) -> None:
+        """End the kernel and close the tab, unsaved."""
+        script = "await w.sessionContext.shutdown(); w.context.model.dirty = false; w.dispose();"
+        self.page.evaluate(f"async () => {{ const w = {CURRENT}; if (w) {{ {script} }} }}")
+        for event, listener in self._listeners().items():
+            self.page.remove_listener(event, listener)
+
+    # What a person does -------------------------------------------------------------------------
+
+    def select(self, cell: int) -> None:
+        """Make a cell the current one, in command mode."""
+        script = "nb.activeCellIndex = i; nb.deselectAll(); nb.mode = 'command'; nb.activate();"
+        self.page.evaluate(f"i => {{ const nb = {CURRENT}.content; {script} }}", cell)
+
+    def command(self, name: str) -> None:
+        """Start one of Lab's commands; it may go on when this returns."""
+        self.page.evaluate("name => { window.jupyterapp.commands.execute(name); }", name)
+
+    def run(self, *cells: int) -> None:
+        """Queue cells."""
+        for cell in cells:
+            self.select(cell)
+            self.command("notebook:run-cell")
+
+    def done(self, *cells: int) -> None:
+        """Run cells and wait until they have ended."""
+        self.run(*cells)
+        self.wait_idle(*cells)
+
+    def press(self, keys: str) -> None:
+        """Press keys one after another, as in `i i`."""
+        for key in keys.split():
+            self.page.keyboard.press(key)
+
+    def button(self, cell: int, label: str) -> Any:
+        """A button in a cell's output, by its label up to a colon."""
+        name = re.compile(f"^{re.escape(label)}(:.*)?$")
+        return self.output(cell).get_by_role("button", name=name)
+
+    def armed(self, cell: int, label: str) -> Any:
+        """The button, once it can be clicked."""
+        button = self.button(cell, label)
+        button.and_(self.page.locator(":enabled")).wait_for(timeout=1000 * PATIENCE)
+        return button
+
+    def click(self, cell: int, label: str) -> None:
+        """Click a button as soon as it is armed."""
+        self.armed(cell, label).click()
+
+    def restart(self) -> None:
+        """Restart the kernel and wait until it is there again."""
+        self.page.evaluate(f"() => {CURRENT}.sessionContext.session.kernel.restart()")
+        self.wait_kernel()
+
+    def save(self) -> nbformat.NotebookNode:
+        """Save, and read the file as it stands on the disk."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        return nbformat.read(self.file, as_version=4)
+
+    def reload(self) -> None:
+        """Reload the page; unsaved outputs are lost, as in any browser."""
+        self.page.reload()
+        self.page.wait_for_selector(f"{SCREEN} .jp-Cell", timeout=2000 * PATIENCE)
+
+    # What a person sees -------------------------------------------------------------------------
+
+    def output(self, cell: int) -> Any:
+        """A cell's output area."""
+        return self.page.locator(f"{SCREEN} .jp-Cell").nth(cell).locator(".jp-Cell-outputArea")
+
+    def text(self, cell: int) -> str:
+        """The output as it reads on screen."""
+        return str(self._of(cell, ".jp-Cell-outputArea"))
+
+    def prompt(self, cell: int) -> str:
+        """`[*]:` while a cell waits or runs, `[1]:` afterwards."""
+        return str(self._of(cell, ".jp-InputPrompt")).strip()
+
+    def trusted(self, cell: int) -> bool:
+        """Whether Lab lets a cell's output run scripts."""
+        return bool(self.page.evaluate(f"i => {CURRENT}.content.widgets[i].model.trusted", cell))
+
+    def wait_text(self, cell: int, text: str) -> str:
+        """Wait until a text stands in a cell's output; gives the whole output."""
+        self.until(lambda: text in self.text(cell), lambda: f"{text!r} in {self.text(cell)!r}")
+        return self.text(cell)
+
+    def wait_idle(self, *cells: int) -> None:
+        """Wait until cells have run."""
+
+        def ended() -> bool:
+            return all(re.fullmatch(r"\[\d+\]:", self.prompt(cell)) for cell in cells)
+
+        self.until(ended, lambda: f"the end of {[(self.prompt(c), self.text(c)) for c in cells]}")
+
+    def wait_kernel(self) -> None:
+        """Wait until the kernel is idle, and start it anew when it never comes to that."""
+        for attempt in range(3):
+            if self._comes(lambda: self.status() == "idle", KERNEL_PATIENCE):
+                return
+            if attempt < 2:
+                name = "kernelPreference.name"
+                self.page.evaluate(
+                    f"async () => {{ const c = {CURRENT}.sessionContext; const name = c.{name};"
+                    " await c.shutdown(); await c.changeKernel({name}); }"
+                )
+        raise AssertionError(f"the kernel's status is {self.status()}")
+
+    def status(self) -> str:
+        """The kernel's, as the page knows it."""
+        return str(self.page.evaluate(f"() => {CURRENT}?.sessionContext?.session?.kernel?.status"))
+
+    def until(self, true: Callable[[], bool], what: Callable[[], str]) -> None:
+        """Wait for something; fails with what was waited for."""
+        assert self._comes(true, PATIENCE), f"waited for {what()}"
+
+    def screenshot(self, name: str) -> Path:
+        """Keep a picture of the page for people to look at."""
+        ARTIFACTS.mkdir(exist_ok=True)
+        path = ARTIFACTS / f"{name}.png"
+        self.page.screenshot(path=str(path))
+        return path
+
+    def _comes(self, true: Callable[[], bool], patience: float) -> bool:
+        deadline = time.monotonic() + patience
+        while not true():
+            if time.monotonic() > deadline:
+                return False
+            self.page.wait_for_timeout(50)
+        return True
+
+    def _of(self, cell: int, selector: str) -> str:
+        node = f"{CURRENT}?.content?.widgets[i]?.node.querySelector(s)?.innerText || ''"
+        return str(self.page.evaluate(f"([i, s]) => {node}", [cell, selector]))
+
+    def _listeners(self) -> dict[str, Callable[[Any], None]]:
+        return {
+            "request": self._request,
+            "console": self._line,
+            "dialog": self._dialog,
+            "websocket": self._websocket,
+        }
+
+    def _request(self, request: Any) -> None:
+        self.requests.append(request.url)
+
+    def _line(self, message: Any) -> None:
+        self.console.append((message.type, message.text))
+
+    def _dialog(self, dialog: Any) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def _websocket(self, socket: Any) -> None:
+        def count(frame: str | bytes) -> None:
+            self.received += len(frame)
+
+        if "/channels" in socket.url:
+            socket.on("framereceived", count)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.2)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

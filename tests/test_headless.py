@@ -1,0 +1,229 @@
+"""Notebooks that nobody watches: nbclient, `jupyter execute`, nbconvert, and our own command.
+
+A call that asks is refused at once, or allowed by an option of the run; nothing ever waits.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from agent_magics.quickstart.run import source_notebook
+from tests.conftest import loading
+from tests.environments import KERNELS, SOURCES, kernel_environment, kernel_spec, own_variables
+from tests.lab_endpoint import Says
+
+pytestmark = pytest.mark.kernel
+each_kernel = pytest.mark.parametrize("version", KERNELS)
+
+ASK = "%%agent --out result\nCompute the answer."
+SHOW = "print([(c.name, c.decision, c.by, c.outcome) for c in result.calls])"
+SETS = Says("I compute it.", (("python", {"code": "answer = 6 * 7"}),))
+DONE = Says("The turn is over.")
+
+
+@pytest.fixture
+def quickstart() -> nbformat.NotebookNode:
+    return nbformat.read(source_notebook(), as_version=4)
+
+
+def executed(notebook, version, folder: Path, **variables: str):
+    """The notebook as nbclient leaves it."""
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+
+    kernel_environment(version)
+    name = kernel_spec(folder / "jupyter", version)
+    specs = KernelSpecManager(kernel_dirs=[str(folder / "jupyter" / "kernels")])
+    work = folder / "work"
+    work.mkdir()
+    NotebookClient(
+        notebook,
+        km=AsyncKernelManager(kernel_name=name, kernel_spec_manager=specs),
+        timeout=60,
+        store_widget_state=True,
+        resources={"metadata": {"path": str(work)}},
+    ).execute(env=own_variables(folder / "home") | {"TMPDIR": str(work)} | variables)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def printed(notebook, cell: str) -> str:
+    """What the cell with this id shows, as plain text."""
+    outputs = next(c for c in notebook.cells if c.id == cell).outputs
+    return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs)
+
+
+def command(words: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=own_variables(folder / "home") | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@each_kernel
+def test_calls_that_ask_are_refused_at_once_where_nobody_can_answer(quickstart, version, tmp_path):
+    done = executed(quickstart, version, tmp_path)
+    assert re.search(r"git_diff +refused +by nobody +refused", printed(done, "data"))
+    assert "I could not read the changes" in printed(done, "review")
+    assert "The change was not made" in printed(done, "fix")
+    assert "%agent allow git_diff" in printed(done, "review")
+    assert "('Eve'" in printed(done, "check"), "the file was changed all the same"
+
+
+@each_kernel
+def test_calls_that_the_run_allows_by_name_are_made_inside_its_folder(
+    quickstart, version, tmp_path
+):
+    done = executed(
+        quickstart,
+        version,
+        tmp_path,
+        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE_IN=str(tmp_path),
+    )
+    assert re.search(r"git_diff +approved +by option +done", printed(done, "data"))
+    assert "Loaded skill explore (built-in: ls, glob, read)" in printed(done, "use-explore")
+    assert "Loaded skill code-review (bundled: git_diff; built-in: read, glob)" in printed(
+        done, "use-review"
+    )
+    assert "split_bill` loses cents" in printed(done, "review")
+    assert "[('Cleo'" in printed(done, "check")
+
+
+def test_an_option_allows_nothing_outside_the_folder_it_names(quickstart, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = executed(
+        quickstart,
+        "newest",
+        tmp_path,
+        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE_IN=str(elsewhere),
+    )
+    assert re.search(r"git_diff +refused", printed(done, "data"))
+
+
+def test_an_option_without_a_folder_allows_nothing(quickstart, tmp_path):
+    done = executed(quickstart, "newest", tmp_path, AGENT_MAGICS_APPROVE="git_diff edit")
+    assert re.search(r"git_diff +refused", printed(done, "data"))
+
+
+def test_the_executed_notebook_can_be_shared(quickstart, tmp_path):
+    done = executed(
+        quickstart,
+        "newest",
+        tmp_path,
+        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE_IN=str(tmp_path),
+    )
+    text = nbformat.writes(done)
+    for private in (tmp_path, SOURCES, Path.home()):
+        assert not re.search(rf"{re.escape(str(private))}[/\"\\]", text)
+    assert "widget-view" not in text
+    assert "widgets" not in done.metadata
+
+
+def test_no_question_waits_for_its_time_out_where_nobody_can_answer(endpoint, model, tmp_path):
+    endpoint.script(model, SETS, DONE)
+    sources = [loading(endpoint.url, model), ASK, SHOW]
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    executed(notebook, "newest", tmp_path)
+    assert "('python', 'refused', 'nobody', 'refused')" in notebook.cells[2].outputs[0].text
+    assert "nobody can answer here" in endpoint.told(model)[0]
+
+
+def test_jupyter_execute_ends_well_with_refusals_in_the_record(quickstart, tmp_path):
+    path = tmp_path / "quickstart.ipynb"
+    nbformat.write(quickstart, path)
+    done = command(["nbclient", "--inplace", path.name], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "I could not read the changes" in printed(nbformat.read(path, 4), "review")
+
+
+def test_a_turn_that_fails_ends_jupyter_execute_with_an_error(endpoint, model, tmp_path):
+    endpoint.script(model, Says("no such key", status=401))
+    sources = [loading(endpoint.url, model), ASK, "open('went-on', 'w').close()"]
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    nbformat.write(notebook, tmp_path / "failing.ipynb")
+    done = command(["nbclient", "failing.ipynb"], tmp_path)
+    assert done.returncode != 0
+    assert "no such key" in done.stderr
+    assert not (tmp_path / "went-on").exists()
+
+
+def test_nbconvert_runs_the_notebook_into_a_page_that_holds_the_record(quickstart, tmp_path):
+    nbformat.write(quickstart, tmp_path / "quickstart.ipynb")
+    done = command(
+        ["nbconvert", "--to", "html", "--execute", "quickstart.ipynb"],
+        tmp_path,
+        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE_IN="/",
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "quickstart.html").read_text(encoding="utf-8")
+    assert "approved by option" in page
+    assert "most_common(count)" in page
+
+
+def test_the_quickstart_command_prints_the_conversation_and_says_what_it_refused(tmp_path):
+    done = command(["agent_magics", "quickstart"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    for part in (
+        ">>> %use code-review",
+        "Loaded skill code-review (bundled: git_diff; built-in: read, glob)",
+        "corner-shop",
+        "Scripted demonstration",
+        "Approved beforehand and run: none",
+        "-m jupyterlab",
+        "--lab",
+    ):
+        assert part in done.stdout
+    refused = re.search("Refused, since nobody could be asked: (.*)", done.stdout)
+    assert refused is not None
+    assert "git_diff" in refused[1]
+    assert "edit shop/report.py" in refused[1]
+
+
+def test_the_quickstart_command_runs_what_its_options_name_and_writes_both_files(tmp_path):
+    words = ["agent_magics", "quickstart", "--approve", "git_diff", "--approve", "edit"]
+    done = command([*words, "--output", "out"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    ran = re.search("Approved beforehand and run: (.*)", done.stdout)
+    assert ran is not None
+    assert "git_diff" in ran[1]
+    assert "edit shop/report.py" in ran[1]
+    assert "Refused, since nobody could be asked: none" in done.stdout
+    notebook = nbformat.read(tmp_path / "out" / "quickstart.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert "[('Cleo'" in printed(notebook, "check")
+    assert str(SOURCES) not in nbformat.writes(notebook)
+    assert "/tmp" not in nbformat.writes(notebook)
+    page = (tmp_path / "out" / "quickstart.html").read_text(encoding="utf-8")
+    assert "loses cents" in page
+    assert not re.search(r"""<(script|link|img|iframe)[^>]+(src|href)=["']?https?:""", page)
+
+
+def test_the_quickstart_command_leaves_nothing_in_the_temporary_folder(tmp_path):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = command(["agent_magics", "quickstart"], tmp_path, TMPDIR=str(temporary))
+    assert done.returncode == 0, done.stderr
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_quickstart_command_explains_words_that_are_off(tmp_path):
+    assert command(["agent_magics", "quickstrat"], tmp_path).returncode == 2
+    assert "quickstart" in command(["agent_magics", "--help"], tmp_path).stdout

@@ -1,0 +1,243 @@
+"""Texts that want to be more than text, everywhere a model, a file or a server can put them.
+
+Nothing of them becomes active: live, in a notebook opened again with and without trust, and in an
+exported page. Active is: a script that ran, a dialog, a request to another address, an element out
+of its place, a style of the page that changed, a control that is not ours.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.conftest import loading
+from tests.environments import NEWEST, own_variables
+from tests.lab_endpoint import Endpoint, Says
+from tests.labkit import Lab, Notebook
+
+pytestmark = [pytest.mark.browser, pytest.mark.kernel]
+
+RUN = "window.pwned=1"
+BEACON = "http://127.0.0.1:9/beacon"
+"""Nothing listens there; that a page asks is enough."""
+
+ACTIVE = (
+    f"<script>{RUN}</script>",
+    f"<img src=x onerror={RUN}>",
+    f"<svg/onload={RUN}>",
+    f"<details open ontoggle={RUN}>",
+    f'<iframe srcdoc="<script>parent.{RUN}</script>"></iframe>',
+    f"<a href='javascript:{RUN}'>link</a> [link](javascript:{RUN}) [l](data:text/html,x)",
+    f"![i]({BEACON}) <img src={BEACON}> [![i]({BEACON})]({BEACON})",
+    f"<link rel=stylesheet href={BEACON}><style>body{{background:red!important}}</style>",
+    '<div style="position:fixed;inset:0;z-index:99999;background:red">over</div>',
+    f"<form action={BEACON}><input autofocus onfocus={RUN}><button>go</button></form>",
+    '<button data-commandlinker-command="apputils:change-theme" '
+    'data-commandlinker-args=\'{"theme":"JupyterLab Dark"}\'>Approve</button>',
+    f"<meta http-equiv=refresh content='0;url={BEACON}'><base href={BEACON}>",
+    rf"$\href{{javascript:{RUN}}}{{x}}$ $\style{{position:fixed}}{{y}}$ $\unicode{{x3c}}$",
+    f"</pre></code></details></div></textarea></title>--><img src=x onerror={RUN}>",
+    f"```\n</code></pre><script>{RUN}</script>",
+    f'<https://example.org/"onmouseover={RUN}> &lt;script&gt;{RUN}&lt;/script&gt;',
+    f"\x1b]8;;javascript:{RUN}\x07link\x1b]8;;\x07 \x1b[8mhidden\x1b[0m \u202eright to left",
+)
+ALL = "\n\n".join(ACTIVE)
+NAME = f"<img src=x onerror={RUN}>.txt"
+"""Fits a file's name."""
+
+SETUP = f"""\
+import pathlib, subprocess
+NAME, ALL = {NAME!r}, {ALL!r}
+pathlib.Path(NAME).write_text(ALL)
+pathlib.Path("AGENTS.md").write_text(ALL)
+skill = pathlib.Path("skills/hostile")
+skill.mkdir(parents=True)
+head = "".join("  " + line + "\\n" for line in ALL.replace(chr(27), "").replace(chr(7), "")
+               .replace(chr(0x202e), "").splitlines())
+skill.joinpath("SKILL.md").write_text(
+    "---\\nname: hostile\\ndescription: |\\n" + head + "---\\n" + ALL)
+broken = pathlib.Path("skills") / NAME
+broken.mkdir()
+broken.joinpath("SKILL.md").write_text("---\\nname: [" + ALL)
+for words in ("init -q", "config user.email a@b.c", "config user.name n"):
+    subprocess.run(["git", *words.split()], check=True)"""
+
+CALLS = Says(
+    ALL,
+    (
+        ("ls", {"path": "."}),
+        ("read", {"path": NAME}),
+        ("glob", {"pattern": f"*{NAME}"}),
+        ("read", {"path": f"{NAME}.missing"}),
+        (f"<img src=x onerror={RUN}>", {"x": ALL}),
+        ("ls", f'{{"{RUN}": "<img src=x onerror={RUN}>"'),
+        ("write", {"path": f"new-{NAME}", "content": ALL}),
+        ("python", {"code": f"print(ALL)\nraise ValueError(ALL)  # {ALL.splitlines()[0]}"}),
+        ("run_shell", {"command": f"cat *.txt # {ACTIVE[1]}"}),
+    ),
+)
+CELLS = [
+    SETUP,
+    "%skills",
+    "%skills hostile",
+    "%skills " + NAME,
+    "%use hostile",
+    "%agent",
+    "%%agent --preview\n" + ALL,
+    "%agent allow python",
+    "%agent allow run_shell",
+    "%%agent --out result\n" + ALL,
+    "result",
+    "%agent policy",
+    "%use " + NAME,
+    "%agent " + NAME,
+    "%%agent\nFail.",
+    f"%agent model {NAME.replace(' ', '/')}",
+    "%agent",
+]
+TURN, FAILING = 10, 15
+
+EFFECTS = """() => {
+  const inside = document.querySelectorAll('.jp-OutputArea-output *');
+  const found = [];
+  if (window.pwned) found.push('a script ran');
+  const active = 'script, iframe, object, embed, form, base, meta, link, svg, video, audio, style';
+  for (const node of inside) {
+    const ours = node.closest('.jupyter-widgets');
+    if (node.matches(active) && !ours && !node.closest('mjx-container'))
+      found.push(node.outerHTML.slice(0, 200));
+    if (node.matches('button, input') && !ours) found.push(node.outerHTML.slice(0, 200));
+    if (node.matches('img')) found.push(node.outerHTML.slice(0, 200));
+    const at = getComputedStyle(node).position;
+    if ((at === 'fixed' || at === 'sticky')) found.push(at + node.outerHTML.slice(0, 200));
+    for (const one of node.attributes) {
+      if (one.name.startsWith('on')) found.push(one.name + node.outerHTML.slice(0, 200));
+      if (one.name.startsWith('data-commandlinker')) found.push(node.outerHTML.slice(0, 200));
+      const address = one.name === 'href' || one.name === 'src' || one.name === 'xlink:href';
+      if (address && !/^(https?:|mailto:|#)/.test(one.value))
+        found.push(one.value.slice(0, 200));
+    }
+  }
+  const body = getComputedStyle(document.body).backgroundColor;
+  if (body === 'rgb(255, 0, 0)') found.push('the page is red');
+  return found;
+}"""
+
+
+def check(page: Notebook) -> None:
+    """Nothing of it became active in this page so far."""
+    assert page.page.evaluate(EFFECTS) == []
+    assert page.dialogs == []
+    ours = (page.lab.address, "data:", "blob:")
+    assert [url for url in page.requests if not url.startswith(ours)] == []
+    assert page.page.evaluate("() => document.body.dataset.jpThemeLight") == "true"
+
+
+def open_folds(page: Any) -> None:
+    page.evaluate("() => { for (const d of document.querySelectorAll('details')) d.open = true; }")
+
+
+@pytest.fixture(scope="module")
+def played(lab: Lab, endpoint: Endpoint) -> Iterator[Notebook]:
+    """The notebook after a whole hostile conversation, still open."""
+    failing = Says(f"broken {ALL}", status=400)
+    endpoint.script("hostile", CALLS, Says(ALL), failing)
+    cells = [loading(endpoint.url, "hostile"), *CELLS]
+    page = lab.notebook("hostile", cells, f"ipykernel-{NEWEST}", own_page=True)
+    for cell in range(TURN):
+        page.done(cell)
+    page.run(TURN)
+    page.armed(TURN, "Approve")
+    check(page)
+    page.screenshot("hostile-card")
+    page.click(TURN, "Edit…")
+    assert ALL.splitlines()[0] in page.output(TURN).locator("textarea").input_value()
+    page.click(TURN, "Back")
+    page.click(TURN, "Deny…")
+    page.output(TURN).get_by_role("textbox").fill(ACTIVE[1])
+    page.click(TURN, "Deny")
+    page.wait_idle(TURN)
+    for cell in range(TURN + 1, len(cells)):
+        page.done(cell)
+    yield page
+    lab.close(page)
+
+
+def test_nothing_is_active_in_the_running_notebook(played):
+    open_folds(played.page)
+    played.screenshot("hostile-live")
+    assert "<script>" in played.text(TURN)
+    check(played)
+
+
+def test_the_texts_are_all_there_as_text(played):
+    open_folds(played.page)
+    shown = played.text(TURN)
+    for text in (NAME, f"{NAME}.missing", f"<img src=x onerror={RUN}>", "ValueError"):
+        assert text in shown
+    assert f"<img src=x onerror={RUN}>" in played.text(FAILING)
+
+
+def test_a_failing_endpoint_ends_the_cell_with_its_words_as_text(played):
+    assert "ModelError" in played.text(FAILING)
+    assert played.prompt(FAILING) != "[*]:"
+
+
+def test_nothing_is_active_when_it_is_opened_again(played, lab):
+    played.save()
+    page = lab.open(played.path, kernel=False, own_page=True)
+    page.wait_text(TURN, "<script>")
+    open_folds(page.page)
+    check(page)
+    lab.close(page)
+
+
+def test_nothing_is_active_for_somebody_who_does_not_trust_it(played, lab):
+    notebook = played.save()
+    notebook.cells[1].source += "\n"
+    nbformat.write(notebook, played.folder / "foreign.ipynb")
+    page = lab.open(f"{played.folder.name}/foreign.ipynb", kernel=False, own_page=True)
+    page.wait_text(TURN, "<script>")
+    assert not page.trusted(TURN)
+    open_folds(page.page)
+    page.screenshot("hostile-untrusted")
+    check(page)
+    lab.close(page)
+
+
+def test_nothing_is_active_in_an_exported_page(played, lab, tmp_path):
+    played.save()
+    subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", str(played.file), "--output-dir=."],
+        cwd=tmp_path,
+        env=own_variables(tmp_path / "home"),
+        capture_output=True,
+        check=True,
+    )
+    page = lab.browser.new_page()
+    requests: list[str] = []
+    dialogs: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="domcontentloaded")
+    open_folds(page)
+    assert "<script>" in page.evaluate("() => document.body.innerText")
+    assert page.evaluate("() => window.pwned") is None
+    assert dialogs == []
+    assert [url for url in requests if "beacon" in url] == []
+    page.close()
+
+
+def test_the_file_holds_no_markup_of_theirs(played):
+    notebook = played.save()
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            html = output.get("data", {}).get("text/html", "")
+            assert not re.search(r"<(script|img|iframe|form|style|link|meta|base|svg)\b", html)
+            assert "text/markdown" not in output.get("data", {})
