@@ -6,6 +6,7 @@ options name, and those only inside the sample's folder.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -100,8 +101,8 @@ def run_quickstart(output: Path, approve: Sequence[str], say: Callable[[str], No
     return Outcome(
         saved,
         page,
-        tuple(c["title"] for c in calls if c.get("decision") == "approved"),
-        tuple(c["title"] for c in calls if c.get("outcome") in ("refused", "denied")),
+        tuple(_title(c) for c in calls if (c.get("answer") or {}).get("allowed")),
+        tuple(_title(c) for c in calls if c.get("outcome") in ("refused", "denied")),
         error,
     )
 
@@ -158,6 +159,12 @@ def _records(notebook: Any) -> list[dict[str, Any]]:
         for output in cell.get("outputs", [])
         if "agent_magics" in output.get("metadata", {})
     ]
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    """The tool of a recorded call, and the file it is about."""
+    path = json.loads(record.get("arguments") or "{}").get("path", "")
+    return f"{record.get('tool', '?')} {path}".strip()
 
 
 def open_in_lab(output: Path) -> int:
