@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agent_magics.context import estimated_tokens
+from agent_magics.context import cut_middle, estimated_tokens
 from agent_magics.messages import (
     Assistant,
     Conversation,
@@ -32,6 +32,8 @@ IMAGE_TOKENS = 1_200
 WORDS_KEPT = 20_000
 """Characters of the person's earlier words that a summary keeps verbatim, newest first."""
 FILES_KEPT = 60
+SHORTEST = 80
+"""Characters below which a result is not cut any further."""
 
 SUMMARY_PROMPT = (
     "The conversation so far is about to be replaced by a summary, since it no longer fits. Write "
@@ -85,6 +87,25 @@ def pruned(
     if won < worth:
         return None
     return _uncounted(tuple(reversed(kept)))
+
+
+def halved(conversation: Conversation) -> Conversation | None:
+    """The conversation with its longest tool results cut to half, or None when all are short.
+
+    The last resort: one huge result in a small context is the commonest reason that a request does
+    not fit, and its two ends are worth more than nothing.
+    """
+    longest = max((len(m.text) for m in conversation if isinstance(m, ToolResult)), default=0)
+    budget = longest // 2
+    if budget < SHORTEST:
+        return None
+    cut = tuple(
+        replace(m, text=cut_middle(m.text, budget), images=())
+        if isinstance(m, ToolResult) and len(m.text) > budget
+        else m
+        for m in conversation
+    )
+    return _uncounted(cut)
 
 
 def split_for_summary(conversation: Conversation) -> tuple[Conversation, Conversation] | None:

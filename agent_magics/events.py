@@ -194,20 +194,26 @@ class Compacted:
     conversation: tuple[Message, ...]
 
 
+Ending: TypeAlias = Literal[
+    "answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The last event of every turn.
 
     Args:
-        reason: `answered`, `limit`, `interrupted`, `failed`, `stopped`, or `cut` (the answer hit
-            the output limit).
+        reason: `answered`, `limit`, `interrupted`, `failed`, `stopped` (it went in circles),
+            `cut` (the answer hit the output limit, again and again), or `refused` (the model, or
+            the provider's filter, would not answer).
         usage: Tokens of the whole turn.
         seconds: Wall time.
         requests: How often the model was asked.
         text: What to tell the person, when the turn did not end with an answer.
     """
 
-    reason: Literal["answered", "limit", "interrupted", "failed", "stopped", "cut"]
+    reason: Ending
     usage: Usage
     seconds: float
     requests: int

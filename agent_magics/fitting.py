@@ -16,6 +16,7 @@ from agent_magics.compaction import (
     conversation_size,
     conversation_tokens,
     gained_enough,
+    halved,
     pruned,
     split_for_summary,
     with_summary,
@@ -43,7 +44,6 @@ class Fitter:
         overhead: Tokens of the tools' schemas, estimated.
         window: The model's context in tokens; 0: not known, so only the server's word counts.
         options: Further settings of the provider.
-        conversation: The result of the last `fit`.
         usage: Tokens that summaries took.
     """
 
@@ -52,35 +52,42 @@ class Fitter:
     overhead: int = 0
     window: int = 0
     options: Mapping[str, JSON] = field(default_factory=dict)
-    conversation: Conversation = ()
     usage: Usage = Usage()
     _tried: bool = False
     _suspected: bool = False
 
-    async def fit(self, conversation: Conversation, *, must: bool = False) -> AsyncIterator[Event]:
-        """Make `self.conversation` fit; yields `Compacted` when anything was changed.
-
-        Args:
-            conversation: What would be sent.
-            must: The server has said that it is too long, or the person asks for it.
-        """
-        self.conversation = conversation
+    async def fit(self, conversation: Conversation) -> AsyncIterator[Event]:
+        """Make the conversation fit into a known window; yields `Compacted` when it was changed."""
         size = conversation_tokens(conversation, self.system) + self.overhead
         limit = self.window - min(RESERVE, self.window // 4)
-        if not must and (not self.window or size <= limit):
+        if not self.window or size <= limit:
             return
-        protected, worth = (HARD_PROTECTED, 500) if must else (max(limit // 4, HARD_PROTECTED), 1)
-        smaller = pruned(conversation, protected, worth)
+        smaller = pruned(conversation, max(limit // 4, HARD_PROTECTED), 1)
         if smaller is not None:
-            self.conversation = smaller
             yield Compacted(size, self._size(smaller), smaller)
-            if not must and self._size(smaller) <= limit:
-                return
-        if self._tried:
-            return
-        self._tried = True
-        async for event in self._summarise(size):
+            conversation = smaller
+        if self._size(conversation) > limit:
+            async for event in self._summarise(conversation):
+                yield event
+
+    async def shrink(self, conversation: Conversation) -> AsyncIterator[Event]:
+        """Make the conversation shorter by whatever helps, since the server says it is too long.
+
+        Yields `Compacted` unless nothing is left that could be shortened.
+        """
+        before = conversation
+        smaller = pruned(conversation, HARD_PROTECTED, 500)
+        if smaller is not None:
+            yield Compacted(self._size(before), self._size(smaller), smaller)
+            conversation = smaller
+        async for event in self._summarise(conversation):
+            if isinstance(event, Compacted):
+                conversation = event.conversation
             yield event
+        if conversation == before:
+            squeezed = halved(conversation)
+            if squeezed is not None:
+                yield Compacted(self._size(before), self._size(squeezed), squeezed)
 
     def suspicion(self, sent: Conversation, answer: Assistant) -> str:
         """What to tell the person when the server seems to have cut the prompt; once per turn."""
@@ -99,23 +106,23 @@ class Fitter:
     def _size(self, conversation: Conversation) -> int:
         return estimated_tokens(self.system) + self.overhead + conversation_size(conversation)
 
-    async def _summarise(self, before: int) -> AsyncIterator[Event]:
-        parts = split_for_summary(self.conversation)
-        if parts is None:
+    async def _summarise(self, conversation: Conversation) -> AsyncIterator[Event]:
+        parts = split_for_summary(conversation)
+        if parts is None or self._tried:
             return
+        self._tried = True
         old, new = parts
         request = Request(self.system, (*old, User(SUMMARY_PROMPT)), options=self.options)
         summary = ""
-        async with aclosing(self.model.stream(request)) as stream:  # type: ignore[type-var]  # generators close
-            async for item in stream:
+        async with aclosing(self.model.stream(request)) as items:  # type: ignore[type-var]  # generators close
+            async for item in items:
                 if isinstance(item, Assistant):
                     summary, self.usage = item.text, self.usage + item.usage
                 elif isinstance(item, Notice | Retrying):
                     yield item
         shorter = with_summary(old, new, summary)
-        after = self._size(shorter)
-        if not summary.strip() or not gained_enough(self._size(self.conversation), after):
+        before, after = self._size(conversation), self._size(shorter)
+        if not summary.strip() or not gained_enough(before, after):
             yield Notice("Shortening the conversation won too little; it is kept as it is.")
             return
-        self.conversation = shorter
         yield Compacted(before, after, shorter)

@@ -7,29 +7,15 @@ no front end and no session: it yields events, and whoever reads them keeps the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.context import estimated_tokens
-from agent_magics.errors import ContextOverflow, ModelError
-from agent_magics.events import Event, MessageAdded, Notice, TurnEnded
-from agent_magics.fitting import Fitter
-from agent_magics.messages import (
-    Assistant,
-    Conversation,
-    ToolCall,
-    ToolResult,
-    Usage,
-    User,
-    known_ids,
-    normalised,
-)
+from agent_magics.events import Ending, Event, MessageAdded, Notice, TurnEnded
+from agent_magics.messages import Assistant, Conversation, Stop, ToolCall, ToolResult, User
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model, Request
+from agent_magics.ports import Approver, Checker, Clock, Model
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -45,6 +31,25 @@ REPEATED = (
     "You have made the same call with the same result {count} times. Do not make it again: use "
     "what you know, try something else, or answer."
 )
+
+
+CONTINUATIONS = 2
+"""How often a model is asked to go on with an answer that was cut at the output limit."""
+CONTINUE = (
+    "Your answer was cut at the output limit. Go on exactly where it stopped, without repeating "
+    "anything and without an introduction."
+)
+
+_ENDINGS: dict[Stop, Ending] = {
+    "length": "cut",
+    "cut": "cut",
+    "refusal": "refused",
+    "filter": "refused",
+}
+_TEXTS: dict[Ending, str] = {
+    "cut": "The answer was cut at the output limit. Write “continue” in the next cell to go on.",
+    "refused": "The model, or its provider's filter, refused to answer. Ask in other words.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +84,12 @@ class Turn:
 
 
 @dataclass(slots=True)
-class _Progress:
-    """What one turn has used so far."""
+class _Watch:
+    """What the loop keeps an eye on within one turn."""
 
-    conversation: Conversation
     started: float
-    requests: int = 0
-    usage: Usage = Usage()
     pairs: list[Pair] = field(default_factory=list)
+    continued: int = 0
 
 
 async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIterator[Event]:
@@ -101,156 +104,90 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         ModelError: The provider gave no usable answer. What was yielded before stands.
         CancelledError: Someone interrupted; open calls are left to `messages.closed`.
     """
-    progress = _Progress((*history, prompt), turn.clock())
-    yield MessageAdded(prompt)
+    watch = _Watch(turn.clock())
+    asking = Asking(
+        turn.model, turn.system, turn.tools, turn.window, turn.options, (*history, prompt)
+    )
     runner = CallRunner(
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )
-    fitter = Fitter(turn.model, turn.system, _schema_tokens(turn.tools), turn.window, turn.options)
+    yield MessageAdded(prompt)
     nudge, circling = "", ""
-    while not circling and not (limit := _limit_reached(turn, progress)):
-        request = Request(
-            turn.system, progress.conversation, turn.tools, nudge=nudge, options=turn.options
-        )
-        async for event in _answer(turn, progress, fitter, request):
+    while not circling and not (limit := _limit_reached(turn, asking, watch)):
+        async for event in asking.answer(nudge):
             yield event
-        message = progress.conversation[-1]
-        assert isinstance(message, Assistant)
-        if not message.calls:
-            yield _ended(turn, progress, "cut" if message.stop in ("length", "cut") else "answered")
+        message = asking.last
+        nudge = _go_on(message, watch)
+        if not message.calls and not nudge:
+            yield _ended(turn, asking, watch, _ENDINGS.get(message.stop, "answered"))
             return
-        async for event in _run_calls(runner, progress, message):
+        async for event in _run_calls(runner, asking, watch, message):
             yield event
-        count = repeats(progress.pairs)
-        nudge = REPEATED.format(count=count) if count >= NUDGE_AT else ""
-        if count >= ASK_AT and not await _may_go_on(runner, progress, message.calls[-1], count):
+        count = repeats(watch.pairs)
+        if count >= NUDGE_AT:
+            nudge = REPEATED.format(count=count)
+        if count >= ASK_AT and not await _may_go_on(runner, watch, message.calls[-1], count):
             circling = f"the same call came {count} times with the same result"
     why = circling or limit
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
-    async for event in _last_word(turn, progress, fitter, why, "stopped" if circling else "limit"):
+    async for event in _last_word(turn, asking, watch, why, "stopped" if circling else "limit"):
         yield event
 
 
+def _go_on(message: Assistant, watch: _Watch) -> str:
+    """What to say to a model whose answer was cut at the output limit; empty when it was not."""
+    if message.stop != "length" or message.calls or watch.continued >= CONTINUATIONS:
+        return ""
+    watch.continued += 1
+    return CONTINUE
+
+
 async def _run_calls(
-    runner: CallRunner, progress: _Progress, message: Assistant
+    runner: CallRunner, asking: Asking, watch: _Watch, message: Assistant
 ) -> AsyncIterator[Event]:
     """Run the calls of one message in their order."""
     for call in message.calls:
         async for event in runner.run(call):
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
-                progress.conversation = (*progress.conversation, event.message)
-                progress.pairs.append((call.name, call.arguments, event.message.text))
+                asking.add(event.message)
+                watch.pairs.append((call.name, call.arguments, event.message.text))
             yield event
 
 
-async def _may_go_on(runner: CallRunner, progress: _Progress, call: ToolCall, count: int) -> bool:
+async def _may_go_on(runner: CallRunner, watch: _Watch, call: ToolCall, count: int) -> bool:
     """Ask the person whether a model that goes in circles may go on; a yes starts a new count."""
     answer = await runner.ask_to_go_on(call, count)
     if answer.allowed:
-        progress.pairs.clear()
+        watch.pairs.clear()
     return answer.allowed
 
 
-async def _answer(
-    turn: Turn, progress: _Progress, fitter: Fitter, request: Request
-) -> AsyncIterator[Event]:
-    """Make the request fit, stream one answer, and add it to the conversation."""
-    async for event in _fitted(progress, fitter, must=False):
-        yield event
-    try:
-        async for event in _streamed(turn, progress, fitter, request):
-            yield event
-    except ContextOverflow:
-        before = progress.conversation
-        async for event in _fitted(progress, fitter, must=True):
-            yield event
-        if progress.conversation == before:
-            raise
-        async for event in _streamed(turn, progress, fitter, request):
-            yield event
-
-
-async def _fitted(progress: _Progress, fitter: Fitter, *, must: bool) -> AsyncIterator[Event]:
-    async for event in fitter.fit(progress.conversation, must=must):
-        yield event
-    progress.conversation = fitter.conversation
-    progress.usage, fitter.usage = progress.usage + fitter.usage, Usage()
-
-
-async def _streamed(
-    turn: Turn, progress: _Progress, fitter: Fitter, request: Request
-) -> AsyncIterator[Event]:
-    answer: Assistant | None = None
-    progress.requests += 1
-    sent = progress.conversation
-    async with aclosing(turn.model.stream(replace(request, conversation=sent))) as stream:  # type: ignore[type-var]  # generators close
-        async for item in stream:
-            if isinstance(item, Assistant):
-                answer = item
-            else:
-                yield item
-    if answer is None or not (answer.text or answer.calls):
-        raise ModelError(
-            f"{turn.model.name} gave an empty answer; run the cell again or change the model."
-        )
-    progress.usage += answer.usage
-    message = replace(normalised(answer, known_ids(sent)), model=turn.model.name)
-    progress.conversation = (*sent, message)
-    yield MessageAdded(message)
-    suspicion = fitter.suspicion(sent, answer)
-    if suspicion:
-        yield Notice(suspicion, "warning")
-
-
 async def _last_word(
-    turn: Turn, progress: _Progress, fitter: Fitter, why: str, reason: Literal["limit", "stopped"]
+    turn: Turn, asking: Asking, watch: _Watch, why: str, ending: Ending
 ) -> AsyncIterator[Event]:
     """One last request without tools that sums up, then the end."""
-    request = Request(
-        turn.system,
-        progress.conversation,
-        tool_choice="none",
-        nudge=SUM_UP.format(why=why),
-        options=turn.options,
-    )
-    async for event in _answer(turn, progress, fitter, request):
+    async for event in asking.answer(SUM_UP.format(why=why), "none"):
         if isinstance(event, MessageAdded) and isinstance(event.message, Assistant):
             # A model that calls a tool all the same is not given one.
             text = event.message.text or f"(No summary came: the model called a tool again. {why}.)"
-            final = replace(event.message, calls=(), text=text)
-            progress.conversation = (*progress.conversation[:-1], final)
-            yield MessageAdded(final)
+            yield MessageAdded(replace(event.message, calls=(), text=text))
         else:
             yield event
-    yield _ended(
-        turn, progress, reason, f"Ended early: {why}. Go on in the next cell, or raise the limit."
-    )
+    text = f"Ended early: {why}. Go on in the next cell, or raise the limit."
+    yield _ended(turn, asking, watch, ending, text)
 
 
-def _schema_tokens(tools: tuple[Tool, ...]) -> int:
-    return sum(estimated_tokens(t.description + json.dumps(dict(t.parameters))) for t in tools)
-
-
-def _limit_reached(turn: Turn, progress: _Progress) -> str:
+def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
     limits = turn.limits
-    seconds = turn.clock() - progress.started
-    if progress.requests >= limits.requests:
+    if asking.requests >= limits.requests:
         return f"{limits.requests} requests to the model in this turn"
-    if limits.tokens and progress.usage.input + progress.usage.output >= limits.tokens:
+    if limits.tokens and asking.usage.input + asking.usage.output >= limits.tokens:
         return f"the budget of {limits.tokens} tokens is used up"
-    if limits.seconds and seconds >= limits.seconds:
+    if limits.seconds and turn.clock() - watch.started >= limits.seconds:
         return f"{limits.seconds:g} seconds have passed"
     return ""
 
 
-def _ended(
-    turn: Turn,
-    progress: _Progress,
-    reason: Literal["answered", "limit", "stopped", "cut"],
-    text: str = "",
-) -> TurnEnded:
-    if reason == "cut":
-        text = "The answer was cut at the output limit. Write “continue” in the next cell to go on."
-    return TurnEnded(
-        reason, progress.usage, turn.clock() - progress.started, progress.requests, text
-    )
+def _ended(turn: Turn, asking: Asking, watch: _Watch, ending: Ending, text: str = "") -> TurnEnded:
+    seconds = turn.clock() - watch.started
+    return TurnEnded(ending, asking.usage, seconds, asking.requests, text or _TEXTS.get(ending, ""))

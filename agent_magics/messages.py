@@ -196,6 +196,19 @@ def known_ids(conversation: Conversation) -> frozenset[str]:
     return frozenset(call.id for m in conversation if isinstance(m, Assistant) for call in m.calls)
 
 
+def appended(conversation: Conversation, message: Message) -> Conversation:
+    """The conversation with one more message.
+
+    An answer that goes on where the one before it was cut becomes one message with it, since many
+    servers refuse two answers in a row.
+    """
+    last = conversation[-1] if conversation else None
+    if isinstance(message, Assistant) and isinstance(last, Assistant) and not last.calls:
+        whole = replace(message, text=last.text + message.text, usage=last.usage + message.usage)
+        return (*conversation[:-1], whole)
+    return (*conversation, message)
+
+
 def normalised(message: Assistant, taken: Iterable[str]) -> Assistant:
     """The message as it may enter a history: the one step between a server and what is kept.
 

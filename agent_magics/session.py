@@ -19,6 +19,7 @@ from agent_magics.events import (
     CallFinished,
     CallJudged,
     Compacted,
+    Ending,
     Event,
     MessageAdded,
     PolicyChanged,
@@ -35,6 +36,7 @@ from agent_magics.messages import (
     ToolResult,
     Usage,
     User,
+    appended,
     closed,
     turns,
 )
@@ -208,14 +210,13 @@ class Session:
     def _close(self, reason: str) -> None:
         self.conversation = closed(self.conversation, reason)
 
-    def _early(self, reason: str, record: _Record, seconds: float, text: str) -> TurnEnded:
-        assert reason in ("interrupted", "failed")
-        return TurnEnded(reason, record.usage, seconds, record.requests, text)  # type: ignore[arg-type]
+    def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
+        return TurnEnded(reason, record.usage, seconds, record.requests, text)
 
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
             case MessageAdded(message):
-                self.conversation = (*self.conversation, message)
+                self.conversation = appended(self.conversation, message)
                 if isinstance(message, Assistant):
                     record.requests += 1
                     record.usage += message.usage

@@ -142,6 +142,24 @@ def test_an_overflow_that_cannot_be_helped_is_an_error_and_not_a_loop():
     assert len(scene.model.requests) == 1
 
 
+def test_one_huge_result_is_halved_until_it_fits():
+    def fits(request):
+        size = conversation_size(request.conversation)
+        return ContextOverflow("too long") if size > 15_000 else Assistant("Fine.")
+
+    spy = Spy(answer=lambda _: LONG)
+    scene = Scene([calls(call("look", n=1)), fits, fits, fits, fits], [spy.tool])
+    assert scene.ask().text == "Fine."
+
+
+def test_halving_ends():
+    spy = Spy(answer=lambda _: LONG)
+    replies = [calls(call("look", n=1)), *[ContextOverflow("too long")] * 20]
+    scene = Scene(replies, [spy.tool])
+    with pytest.raises(ContextOverflow, match="start afresh"):
+        scene.ask()
+
+
 def test_a_summary_that_wins_nothing_is_not_taken():
     replies = [ContextOverflow("too long"), Assistant(LONG * 3), Assistant("Fine.")]
     scene = scene_with_history(replies)

@@ -381,11 +381,27 @@ def test_an_interrupt_while_a_person_is_asked_refuses_nothing_and_runs_nothing()
     assert [c.outcome for c in scene.session.last.calls] == ["interrupted"]
 
 
-def test_an_answer_cut_at_the_output_limit_says_how_to_go_on():
-    scene = Scene([Assistant("Half an ans", stop="length")])
+def test_a_cut_answer_is_gone_on_with_and_becomes_one_message():
+    first = Assistant("Half an ans", stop="length", usage=Usage(5, 5))
+    scene = Scene([first, Assistant("wer.", usage=Usage(7, 2))])
     result = scene.ask()
-    assert result.reason == "cut"
+    assert (result.reason, result.text) == ("answered", "Half an answer.")
+    whole = Assistant("Half an answer.", usage=Usage(12, 7), model=scene.model.name)
+    assert scene.session.conversation == (User("Go."), whole)
+    assert "Go on exactly where it stopped" in scene.model.requests[1].nudge
+
+
+def test_an_answer_that_is_cut_again_and_again_says_how_to_go_on():
+    scene = Scene([Assistant("la ", stop="length")] * 3)
+    result = scene.ask()
+    assert (result.reason, result.text) == ("cut", "la la la ")
     assert "continue" in scene.log.of(TurnEnded)[0].text
+
+
+@pytest.mark.parametrize("stop", ["refusal", "filter"])
+def test_a_refusal_of_the_model_is_an_ending_of_its_own(stop):
+    scene = Scene([Assistant("I cannot help with that.", stop=stop)])
+    assert scene.ask().reason == "refused"
 
 
 def test_a_reset_forgets_the_conversation_and_keeps_the_rules():
