@@ -74,12 +74,14 @@ def pruned(
     seen = won = 0
     names = {c.id: c for m in conversation if isinstance(m, Assistant) for c in m.calls}
     kept: list[Message] = []
+    newest = True  # the results that the model has not read yet: without them it calls again
     for message in reversed(conversation):
+        newest = newest and isinstance(message, ToolResult)
         if isinstance(message, ToolResult):
             size = _tokens(message)
             seen += size
             short = _stub(message, names.get(message.call_id))
-            if seen > protected and _tokens(short) < size:
+            if seen > protected and not newest and _tokens(short) < size:
                 won += size - _tokens(short)
                 kept.append(short)
                 continue
