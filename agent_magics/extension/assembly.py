@@ -90,10 +90,10 @@ def make_services(
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
     names = frozenset(tool.name for tool in builtin_tools(workspace, _NoKernel()))
     library = Library(skill_places, names)
-    known = frozenset(
-        entry.skill.digest
-        for entry in Library(lambda: (Place(bundled_skills(), "bundled"),), names).entries()
-    )
+    shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
+
+    def known() -> frozenset[str]:
+        return frozenset(entry.skill.digest for entry in shipped.entries())
 
     def bundled(skill: Skill) -> tuple[Tool, ...]:
         return load_tools(skill, workspace=root, builtin_names=names)

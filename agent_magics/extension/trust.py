@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +20,16 @@ class TrustFile:
 
     Args:
         path: The file; made at the first trust, with mode 0600.
-        known: Digests of the skills that come with the package, trusted wherever they lie.
+        known: Digests of the skills that come with the package, trusted wherever they lie; asked
+            only when a project brings code.
     """
 
     path: Path
-    known: frozenset[str] = frozenset()
+    known: Callable[[], Collection[str]] = tuple
 
     def trusted(self, skill: Skill) -> bool:
         """Whether exactly this content was trusted. A file that is off trusts nothing."""
-        return skill.digest in self.known or self._read().trusted(skill)
+        return self._read().trusted(skill) or skill.digest in self.known()
 
     def remember(self, skill: Skill) -> None:
         """Add this content.
