@@ -153,11 +153,14 @@ HOSTILE: tuple[tuple[str, str], ...] = (
 
 _VOID = frozenset({"br", "hr"})
 _TAGS = _VOID | frozenset(
-    "p h3 h4 h5 ul ol li blockquote pre code em strong s table thead tbody tr th td a div span b "
-    "small details summary".split()
+    re.findall(
+        r"\w+",
+        "p h3 h4 h5 ul ol li blockquote pre code em strong s table thead tbody tr th td a div span "
+        "b small details summary",
+    )
 )
 _CLASSES = frozenset(
-    "highlight agent-magics-time c k s m nb nf nc nd nt na gd gi gh gu gp go".split()
+    re.findall(r"\S+", "highlight agent-magics-time c k s m nb nf nc nd nt na gd gi gh gu gp go")
 )
 _STYLE = re.compile(
     r"(?:color|opacity|background|display|margin|margin-top|padding|padding-top|padding-left"
@@ -184,6 +187,7 @@ class _Reader(HTMLParser):
         super().__init__()
         self.problems: list[str] = []
         self.open: list[str] = []
+        self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in _TAGS:
@@ -202,6 +206,7 @@ class _Reader(HTMLParser):
             self.problems.append(f"</{tag}> closes nothing")
 
     def handle_data(self, data: str) -> None:
+        self.text += data
         data = _SHOWN.sub("", data)
         if {"pre", "code"} & set(self.open) or data in ("$", "\\"):
             return
@@ -220,5 +225,6 @@ def problems(html: str) -> list[str]:
     reader.feed(html)
     reader.close()
     unclosed = [f"<{tag}> is never closed" for tag in reader.open]
-    hidden = [] if visible(html) == html else ["a character that hides"]
+    shown = visible(reader.text) == reader.text and all(ord(c) > 31 or c in "\n\t" for c in html)
+    hidden = [] if shown else ["a character that hides"]
     return reader.problems + unclosed + hidden

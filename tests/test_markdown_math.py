@@ -29,6 +29,10 @@ def test_math_reaches_the_page_as_it_was_written(tex):
     assert "<code>" not in to_html(tex)
 
 
+def test_math_in_the_text_of_a_link_is_math():
+    assert "<span>$x_1$</span></a>" in to_html("[a $x_1$](b.md)")
+
+
 def test_block_math_ends_a_paragraph_and_stays_in_its_list():
     html = to_html("text\n$$\n- x\n$$\nmore\n\n- item\n  $$\n  y\n  $$\n")
     assert "<p>$$\n- x\n$$</p>" in html

@@ -35,9 +35,10 @@ from agent_magics.events import (
 from agent_magics.frontends import blocks_lines as lines
 from agent_magics.frontends.blocks_answer import Answer
 from agent_magics.frontends.blocks_block import Block
-from agent_magics.frontends.blocks_call import CallRecord, bundle_blocks, call_block
+from agent_magics.frontends.blocks_call import bundle_blocks, call_block
 from agent_magics.frontends.blocks_question import answer_block, question_html, question_text
 from agent_magics.frontends.blocks_reasoning import Reasoning
+from agent_magics.frontends.blocks_record import CallRecord
 from agent_magics.frontends.summary import count, safe_line
 from agent_magics.messages import Assistant, ToolCall, ToolResult
 from agent_magics.policy import Rule
@@ -58,6 +59,8 @@ _Telling: TypeAlias = TurnStarted | PolicyChanged | Retrying | Notice | Compacte
 
 WRITTEN = 1_000
 """Characters that a call's arguments must have grown by before their size is shown again."""
+UNWRITTEN = (-WRITTEN, "")
+"""Size and name of the call that is being written, while there is none."""
 
 
 class Transcript:
@@ -77,7 +80,7 @@ class Transcript:
         self._answer = Answer(self._place)
         self._reasoning = Reasoning(self._place)
         self._void: list[tuple[Answer, str]] = []
-        self._written = (0, "")
+        self._written = UNWRITTEN
         self._retry: tuple[str, Retrying] | None = None
         self._calls: dict[str, CallRecord] = {}
         self._granted: list[Rule] = []
@@ -119,14 +122,14 @@ class Transcript:
                 return [*self._retried(), *([] if self._quiet else self._reasoning.add(text))]
             case CallDelta():
                 return [*self._retried(), *self._writing(event)]
-            case AnswerRestarted(reason):
-                return self._restarted(reason)
             case MessageAdded(Assistant() as message):
                 return [*self._retried(), *self._said(message.text, message.reasoning)]
             case MessageAdded(ToolResult()):
                 return self._doing(f"waiting for {self._model or 'the model'}")
             case MessageAdded():
                 return []
+            case _:
+                return self._restarted(event)
 
     def _said(self, text: str | None, reasoning: str = "") -> list[Block]:
         """An answer is complete, or nothing more of it will come."""
@@ -135,7 +138,7 @@ class Transcript:
         for answer, reason in self._void:
             blocks += answer.dropped(reason)
         self._answer, self._reasoning = Answer(self._place), Reasoning(self._place)
-        self._void, self._written = [], (0, "")
+        self._void, self._written = [], UNWRITTEN
         return blocks
 
     def _writing(self, event: CallDelta) -> list[Block]:
@@ -149,14 +152,14 @@ class Transcript:
             words += f" ({count(len(event.arguments))} characters)"
         return [*self._answer.pending(), *self._doing(words)]
 
-    def _restarted(self, reason: str) -> list[Block]:
+    def _restarted(self, event: AnswerRestarted) -> list[Block]:
         self._reasoning.restarted()
-        self._written = (0, "")
+        self._written = UNWRITTEN
         void, self._answer = self._answer, Answer(self._place)
         if blocks := void.voided():
-            self._void.append((void, reason))
+            self._void.append((void, event.reason))
         elif not self._retry and not self._quiet:
-            blocks = [lines.restart_block(self._place(), reason)]
+            blocks = [lines.restart_block(self._place(), event.reason)]
         return [*blocks, *self._doing("asking again")]
 
     def _retried(self) -> list[Block]:
@@ -171,7 +174,7 @@ class Transcript:
     def _calling(self, event: _Calling) -> list[Block]:
         match event:
             case CallProposed(call, title):
-                return self._drawn(CallRecord("", call, title))
+                return self._drawn(CallRecord(self._record(call).key, call, title))
             case CallJudged(call, verdict):
                 self._calls[call.id] = replace(self._record(call), verdict=verdict)
                 return []
@@ -189,7 +192,7 @@ class Transcript:
                 if running := self._calls.get(call_id):
                     return self._drawn(running.with_progress(text))
                 return []
-            case CallFinished():
+            case _:
                 return self._finished(event)
 
     def _record(self, call: ToolCall) -> CallRecord:
@@ -197,7 +200,7 @@ class Transcript:
 
     def _drawn(self, record: CallRecord) -> list[Block]:
         """Keep and show what is known of a call."""
-        if self._quiet and not record.question:
+        if self._quiet and not (record.question or record.key):
             self._calls[record.call.id] = record
             return [] if record.outcome else self._doing(safe_line(record.title, 120))
         record = replace(record, key=record.key or self._place())
@@ -233,7 +236,7 @@ class Transcript:
                 return [] if hidden else [lines.notice_block(self._place(), event)]
             case Compacted():
                 return [] if self._quiet else [lines.compacted_block(self._place(), event)]
-            case TurnEnded():
+            case _:
                 return self._ended(event)
 
     def _retrying(self, event: Retrying) -> list[Block]:

@@ -19,8 +19,10 @@ from agent_magics.frontends.summary import safe_line, visible
 SOFT, HARD = 2_000, 8_000
 """Characters after which a piece ends at the next blank line outside a fence, and after which it
 ends at any line."""
-STEP = 256
+STEP = 400
 """Characters that a piece must have grown by before it is sent again; fewer while it is short."""
+FIRST = 64
+"""Characters with which a piece begins, but for the answer's first one."""
 PART = 4_000
 """Characters of a delta that are looked at in one go."""
 
@@ -136,7 +138,7 @@ class Answer:
     def add(self, text: str) -> list[Block]:
         """Take a piece of the stream; gives what is worth showing now."""
         blocks = self._taken(text)
-        if self.open and len(self.open.raw) - self.sent >= min(STEP, max(1, self.sent // 2)):
+        if self.open and len(self.open.raw) - self.sent >= self._step():
             blocks += self.pending()
         return blocks
 
@@ -173,6 +175,10 @@ class Answer:
         places = [piece.key for piece in self._seen()]
         lines = [Block(key, line, words, metadata("retry")) for key in places[:1]]
         return lines + [gone(key) for key in places[1:]]
+
+    def _step(self) -> int:
+        """The first words come at once; later on, a piece may wait for some more."""
+        return min(STEP, max(self.sent // 2, FIRST if self.pieces else 1))
 
     def _raw(self) -> str:
         return "".join(piece.raw for piece in self.pieces) + (self.open.raw if self.open else "")

@@ -1,16 +1,12 @@
 """One tool call as one block: a line that says what happened and unfolds to the whole of it.
 
-Owns how a call's state reads at each moment, from the proposal to the result. The record of an
-approval lives here; a card's place only points at it.
+Owns what the fold and the plain text hold. No other block keeps an approval.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
-from agent_magics.events import Question
 from agent_magics.frontends import theme
 from agent_magics.frontends.blocks_block import Block, fit, metadata, rounded
 from agent_magics.frontends.blocks_payload import (
@@ -29,74 +25,15 @@ from agent_magics.frontends.blocks_question import (
     TITLE,
     answer_facts,
     arguments_beside,
-    decision_words,
     edit_diff,
     title_html,
 )
+from agent_magics.frontends.blocks_record import RAN, CallRecord, state_of, why_of, words_of
 from agent_magics.frontends.summary import code_text, cut, duration, printed, safe_line
-from agent_magics.messages import Display, ToolCall, ToolResult
-from agent_magics.policy import Answer, Verdict
+from agent_magics.messages import Display, ToolResult
 
-TAIL, TAIL_LINES, TAIL_WIDTH = 2_000, 10, 200
-"""Characters that are kept of a running call's output, and the lines and columns shown of them."""
-WHY = 160
-"""Characters of a failure's reason in the one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """What is known of a call so far.
-
-    Args:
-        key: The block's place.
-        call: As the model wrote it.
-        title: Its one-line summary.
-        verdict: What the policy said.
-        question: What a person is asked, or was.
-        answer: What they said.
-        ran: As it runs or ran, once it started.
-        tail: The end of its live output.
-        result: What came back.
-        outcome: As in `CallFinished`; `unfinished`: the turn ended before.
-        seconds: How long it ran.
-    """
-
-    key: str
-    call: ToolCall
-    title: str
-    verdict: Verdict | None = None
-    question: Question | None = None
-    answer: Answer | None = None
-    ran: ToolCall | None = None
-    tail: str = ""
-    result: ToolResult | None = None
-    outcome: str = ""
-    seconds: float = 0.0
-
-    def with_progress(self, text: str) -> CallRecord:
-        """The record with a piece of live output; only its end is kept."""
-        return replace(self, tail=(self.tail + text[-TAIL:])[-TAIL:])
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    sign: str
-    word: str
-    tone: theme.Tone
-    said: bool = True
-
-
-_FINISHED = {
-    "done": _State("✓", "done", "good", said=False),
-    "failed": _State("✗", "failed", "bad"),
-    "refused": _State("⊘", "not run", "warn", said=False),
-    "denied": _State("⊘", "denied by policy", "warn"),
-    "invalid": _State("✗", "not run", "bad"),
-    "unfinished": _State("✗", "not finished", "bad"),
-}
-_WAITING = _State("?", "waiting for your answer", "warn")
-_RUNNING = _State("▸", "running", "plain")
-_PROPOSED = _State("▸", "proposed", "plain", said=False)
+TAIL_LINES, TAIL_WIDTH = 10, 200
+"""Lines and columns that are shown of a running call's output."""
 
 
 def call_block(record: CallRecord, *, stable: bool = False) -> Block:
@@ -106,9 +43,9 @@ def call_block(record: CallRecord, *, stable: bool = False) -> Block:
         record: What is known.
         stable: Leave out times, so that two runs can be compared.
     """
-    state, title = _state(record), _title(record)
-    time = "" if stable or record.outcome not in ("done", "failed") else duration(record.seconds)
-    words = " · ".join(_words(record, state))
+    state, title = state_of(record), record.shown_title
+    time = "" if stable or record.outcome not in RAN else duration(record.seconds)
+    words = " · ".join(words_of(record))
     head = (
         f"{theme.mark(state.sign, state.word, state.tone)} "
         f"{title_html(record.call.name, title)}"
@@ -122,7 +59,7 @@ def call_block(record: CallRecord, *, stable: bool = False) -> Block:
         text = said + (f"\n\n{fenced(tail)}" if tail else "")
     else:
         html = theme.fold(head, _body_html(record))
-        text = "\n\n".join([said, *_body_text(record, title)])
+        text = "\n\n".join([said, *_body_text(record)])
     return Block(record.key, html, text, _facts(record, stable), live)
 
 
@@ -142,59 +79,6 @@ def bundle_blocks(result: ToolResult, new_key: Callable[[], str]) -> list[Block]
     return blocks
 
 
-def _state(record: CallRecord) -> _State:
-    if record.outcome:
-        return _FINISHED.get(record.outcome, _FINISHED["unfinished"])
-    if record.question and record.answer is None:
-        return _WAITING
-    return _RUNNING if record.ran else _PROPOSED
-
-
-def _title(record: CallRecord) -> str:
-    """The title; where a person edited what it names, what ran."""
-    title = record.title
-    if record.answer and record.answer.arguments is not None and record.answer.allowed:
-        before, after = _values(record.call.arguments), _values(record.answer.arguments)
-        for name, value in before.items():
-            changed = after.get(name, value)
-            if changed != value and title.endswith(f" {value}"):
-                title = title.removesuffix(value) + changed
-    return safe_line(title, TITLE)
-
-
-def _values(arguments: str) -> dict[str, str]:
-    """The arguments that are texts."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return (
-        {k: v for k, v in values.items() if isinstance(v, str)} if isinstance(values, dict) else {}
-    )
-
-
-def _words(record: CallRecord, state: _State) -> list[str]:
-    words = []
-    if record.answer:
-        words.append(decision_words(record.answer))
-    elif record.verdict and record.verdict.decision == "allow":
-        words.append("allowed")
-    if state.said:
-        why = _why(record)
-        words.append(f"{state.word}: {why}" if why else state.word)
-    return words
-
-
-def _why(record: CallRecord) -> str:
-    if record.outcome == "denied" and record.verdict:
-        return safe_line(record.verdict.reason, WHY)
-    if record.outcome in ("failed", "invalid") and record.result:
-        return safe_line(printed(record.result.text).strip().split("\n")[0], WHY)
-    if record.outcome == "unfinished" and record.question and not record.answer:
-        return "it was not run, since it was not answered"
-    return ""
-
-
 def _tail(record: CallRecord) -> str:
     """The last lines of a running call's output, at most `TAIL_LINES` by `TAIL_WIDTH`."""
     rows = printed(record.tail).strip("\n").split("\n")[-TAIL_LINES:]
@@ -210,8 +94,7 @@ def _parts(record: CallRecord) -> tuple[tuple[Display, ...], tuple[Display, ...]
             shown = (Display("text", record.result.text),)
     previews = record.question.preview if record.question else ()
     # Edited arguments make the preview one of something that did not run.
-    edited = record.answer is not None and record.answer.arguments is not None
-    return (() if edited else extra_previews(previews, shown)), shown
+    return (() if record.edited is not None else extra_previews(previews, shown)), shown
 
 
 def _body_html(record: CallRecord) -> str:
@@ -226,50 +109,39 @@ def _body_html(record: CallRecord) -> str:
         # The preview is there to show what the arguments mean; what it leaves out is short.
         if side := arguments_beside(record.question):
             parts.append(theme.line(theme.code(side)))
-    elif _untold(record.call.arguments, _title(record)):
+    elif record.untold:
         rows = cut(argument_rows(record.call.arguments), RECORD)
         parts.append(theme.label("arguments") + theme.text_box(rows, "arguments"))
     limit = RECORD // 2 if previews and shown else RECORD
     if previews:
-        parts.append(theme.label("what was asked") + displays_html(previews, limit))
+        parts.append(theme.label("what was asked") + displays_html(previews, limit, whole=True))
     if shown:
-        ran = record.outcome in ("done", "failed")
+        ran = record.outcome in RAN
         head = theme.label("result" if ran else "what the model was told") if parts else ""
         parts.append(head + displays_html(shown, limit))
     return "".join(parts)
 
 
-def _body_text(record: CallRecord, title: str) -> list[str]:
+def _body_text(record: CallRecord) -> list[str]:
     """The call's payload in plain text, without what its line says."""
     previews, shown = _parts(record)
     changes = any(display.kind == "diff" for display in (*previews, *shown))
     parts = []
     if change := _edit(record):
         parts.append(fenced(cut(change, TEXT_RECORD), "diff"))
-    elif not changes and not previews and _untold(record.call.arguments, title):
+    elif not changes and not previews and record.untold:
         parts.append(fenced(brief(argument_rows(record.call.arguments, LONG_VALUE))))
     if _said_already(record):
         shown = ()
     return parts + [display_text(display) for display in (*previews, *shown)]
 
 
-def _untold(arguments: str, title: str) -> bool:
-    """Whether there is an argument that the title does not show whole."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return bool(arguments)
-    if not isinstance(values, dict):
-        return True
-    return any(not isinstance(v, str) or v not in title for v in values.values())
-
-
 def _said_already(record: CallRecord) -> bool:
     """Whether the call's line holds the whole of its result."""
-    if record.outcome not in ("done", "failed"):
+    if record.outcome not in RAN:
         return True
     text = record.result.text.strip() if record.result else ""
-    return bool(text) and text == _why(record)
+    return bool(text) and text == why_of(record)
 
 
 def _edit(record: CallRecord) -> str:
@@ -280,9 +152,9 @@ def _edit(record: CallRecord) -> str:
 def _facts(record: CallRecord, stable: bool) -> dict[str, object]:
     answer, verdict = record.answer, record.verdict
     decision = answer_facts(answer) if answer else {}
-    if answer and answer.arguments is not None:
-        decision["edited"] = fit(answer.arguments)
-    ran = record.outcome in ("done", "failed")
+    if record.edited is not None:
+        decision["edited"] = fit(record.edited)
+    ran = record.outcome in RAN
     return metadata(
         "call",
         id=fit(record.call.id),

@@ -26,20 +26,23 @@ LONG_VALUE = 400
 
 SIDE_VALUE = 100
 """Characters of an argument that is named beside a preview."""
+BY_CHANCE = 12
+"""Characters from which a text does not stand in another one by chance."""
 DIFF_ROWS = 4_000
 """Rows that are compared; the time for it is not linear."""
 
 _NAMES = {"diff": "changes", "code": "code", "text": "output", "bundle": "output"}
 
 
-def display_html(display: Display, limit: int | None = None) -> str:
+def display_html(display: Display, limit: int | None = None, *, whole: bool = False) -> str:
     """A display in its frame.
 
     Args:
         display: What to draw; the text form of a `bundle`.
-        limit: In characters; None: whole.
+        limit: In characters; None: no limit.
+        whole: See `shown_text`.
     """
-    text, name = shown_text(display), _NAMES.get(display.kind, "output")
+    text, name = shown_text(display, whole=whole), _NAMES.get(display.kind, "output")
     if limit is not None:
         text = cut(text, limit)
     match display.kind:
@@ -51,26 +54,33 @@ def display_html(display: Display, limit: int | None = None) -> str:
             return theme.text_box(text, name)
 
 
-def displays_html(displays: Sequence[Display], limit: int) -> str:
+def displays_html(displays: Sequence[Display], limit: int, *, whole: bool = False) -> str:
     """Displays in their frames, as many of them as fit, and a word on what does not.
 
     Args:
         displays: What to draw.
         limit: In characters, for all of them.
+        whole: See `shown_text`.
     """
     parts: list[str] = []
     for display in displays:
         if limit <= 0:
             parts.append(theme.label(f"[… {len(displays) - len(parts)} more not shown here …]"))
             break
-        parts.append(display_html(display, limit))
+        parts.append(display_html(display, limit, whole=whole))
         limit -= len(display.text)
     return "".join(parts)
 
 
-def shown_text(display: Display) -> str:
-    """A display's text with everything in it visible."""
-    if display.kind == "text":
+def shown_text(display: Display, *, whole: bool = False) -> str:
+    """A display's text with everything in it visible.
+
+    Args:
+        display: What to show.
+        whole: Every character, for what somebody decides on; else terminal output is shown as it
+            stood on the screen.
+    """
+    if display.kind == "text" and not whole:
         return printed(display.text)
     return visible(display.text or str(display.data.get("text/plain", "")))
 
@@ -111,6 +121,15 @@ def pretty(arguments: str) -> str:
         return visible(arguments)
 
 
+def object_of(arguments: str) -> dict[str, JSON] | None:
+    """The JSON object that a text holds; None where it holds none."""
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
 def argument_rows(arguments: str, long: int | None = None) -> str:
     """Arguments to be read by a person: one per row, texts of several lines indented below.
 
@@ -120,37 +139,39 @@ def argument_rows(arguments: str, long: int | None = None) -> str:
     """
     try:
         values = json.loads(arguments)
-        if not isinstance(values, dict):
-            return pretty(arguments)
-        rows = [_argument(name, value, long) for name, value in values.items()]
+        if isinstance(values, dict):
+            return visible("\n".join(_argument(k, v, long) for k, v in values.items()))
     except (ValueError, RecursionError):
-        return visible(arguments if long is None else cut(arguments, long))
-    return visible("\n".join(rows))
+        # No JSON, or nested too deeply to be read or written again; it is shown as it came.
+        pass
+    return pretty(arguments) if long is None else cut(pretty(arguments), long)
 
 
-def side_arguments(arguments: str, shown: str) -> str:
-    """The short arguments that a title and a preview do not show, in one line.
+def side_arguments(arguments: str, shown: Sequence[str]) -> str:
+    """The short arguments that a title and previews do not show, in one line.
 
     Args:
         arguments: The text of a JSON object.
-        shown: The title and the previews; a text that stands in there is not repeated.
+        shown: The operand in the title, and the previews. A text that is one of them, or that is
+            long enough not to occur in them by chance, is not repeated.
     """
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(values, dict):
-        return ""
-    short = (str, int, float, bool, type(None))
     rows = [
         _argument(name, value, None)
-        for name, value in values.items()
-        if isinstance(value, short)
-        and len(str(value)) <= SIDE_VALUE
-        and str(value) not in shown
-        and "\n" not in str(value)
+        for name, value in (object_of(arguments) or {}).items()
+        if _is_short(value) and not _stands_in(value, shown)
     ]
     return " · ".join(safe_line(row, 2 * SIDE_VALUE) for row in rows)
+
+
+def _is_short(value: JSON) -> bool:
+    simple = value is None or isinstance(value, str | int | float)
+    return simple and len(str(value)) <= SIDE_VALUE and "\n" not in str(value)
+
+
+def _stands_in(value: JSON, shown: Sequence[str]) -> bool:
+    if not isinstance(value, str):
+        return False
+    return value in shown or (len(value) >= BY_CHANCE and any(value in text for text in shown))
 
 
 def _argument(name: str, value: JSON, long: int | None) -> str:

@@ -21,8 +21,8 @@ from agent_magics.frontends.summary import safe_line
 from agent_magics.messages import ToolCall
 from agent_magics.policy import Answer
 
-TITLE, REASON, LABEL = 200, 160, 60
-"""Characters of a title, of a reason, and of a scope that are shown."""
+NAME, TITLE, REASON, LABEL = 64, 200, 160, 60
+"""Characters of a tool's name, a title, a reason, and a scope that are shown."""
 BAR = "│ "
 """Begins each line of what a model chose, in plain text."""
 OUTSIDE = "It reaches outside the workspace."
@@ -42,7 +42,7 @@ def question_html(question: Question) -> str:
     arguments = theme.text_box(pretty(question.call.arguments), "arguments")
     if question.preview:
         parts.append(theme.fold(theme.span("all arguments", "muted"), arguments))
-        parts.extend(display_html(display) for display in question.preview)
+        parts.extend(display_html(display, whole=True) for display in question.preview)
     else:
         parts.append(arguments)
     return f'<div role="group" aria-label="Approval">{"".join(parts)}</div>'
@@ -65,7 +65,9 @@ def question_head(question: Question) -> list[str]:
 
 def payload_rows(question: Question) -> list[str]:
     """What would run, whole, in lines: the previews, or the arguments where there is none."""
-    texts = [shown_text(d) for d in question.preview] or [pretty(question.call.arguments)]
+    texts = [shown_text(d, whole=True) for d in question.preview] or [
+        pretty(question.call.arguments)
+    ]
     return "\n\n".join(text.removesuffix("\n") for text in texts).split("\n")
 
 
@@ -79,8 +81,9 @@ def arguments_beside(question: Question) -> str:
     """The arguments that the previews leave out, in one line."""
     if not question.preview:
         return ""
-    shown = "\n".join([question.title, *(display.text for display in question.preview)])
-    return side_arguments(question.call.arguments, shown)
+    operand = question.title.removeprefix(question.call.name).strip()
+    previews = (display.text for display in question.preview)
+    return side_arguments(question.call.arguments, [operand, *previews])
 
 
 def title_html(tool: str, title: str) -> str:
@@ -90,7 +93,7 @@ def title_html(tool: str, title: str) -> str:
         tool: The tool's name as the model wrote it.
         title: On one line, and safe; begins with the tool's name as a rule.
     """
-    name = safe_line(tool, 64)
+    name = safe_line(tool, NAME)
     if not title.startswith(f"{name} "):
         return f"<b>{theme.text_html(title)}</b>"
     return f"<b>{theme.text_html(name)}</b> {theme.code(title.removeprefix(name).strip())}"

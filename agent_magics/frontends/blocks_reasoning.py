@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent_magics.frontends import theme
-from agent_magics.frontends.blocks_block import Block, metadata
+from agent_magics.frontends.blocks_block import Block, gone, metadata
 from agent_magics.frontends.summary import cut, safe_line, visible
 
 KEPT = 20_000
@@ -53,9 +53,12 @@ class Reasoning:
             text: The reasoning as the provider has it, for where nothing was streamed.
         """
         whole = "".join(self.parts).strip() or text.strip()
-        if not whole or (self.key and not self.live):
+        if self.key and not self.live:
             return []
-        self.key, self.live = self.key or self.new_key(), False
+        self.live = False
+        if not whole:
+            return [gone(self.key)] if self.key else []
+        self.key = self.key or self.new_key()
         words = f"Reasoning ({len(whole):,} characters)"
         body = theme.prose(cut(visible(whole), KEPT))
         return [Block(self.key, theme.fold(theme.muted(words), body), f"{words}.", _FACTS)]

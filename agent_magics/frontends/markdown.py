@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agent_magics.frontends import markdown_math
 from agent_magics.frontends.markdown_code import highlighted
 from agent_magics.frontends.summary import safe_line, visible
-from agent_magics.frontends.theme import FONT, WRAPPED, inert
+from agent_magics.frontends.theme import FONT, WRAPPED, text_html
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -53,7 +53,7 @@ def to_html(text: str) -> str:
         text: What a model wrote. Raw HTML in it is shown as text, images are named and not
             loaded, links open only `http`, `https`, `mailto`, relative paths and `#`.
     """
-    return visible(_written(_parser().parse(text)))
+    return _written(_parser().parse(text))
 
 
 def link_allowed(url: str) -> bool:
@@ -97,15 +97,15 @@ def _token(token: Token) -> str:
         case "hr":
             return "<hr>\n"
         case "code_inline":
-            return f"<code>{escape(token.content, quote=False)}</code>"
+            return f"<code>{escape(visible(token.content), quote=False)}</code>"
         case "code_block" | "fence":
             return _fence(token)
         case "math" | "math_block":
             return _math(token)
         case "image":
-            return f"<span>{inert(_image(token))}</span>"
+            return f"<span>{text_html(_image(token))}</span>"
         case _:
-            return inert(token.content)
+            return text_html(token.content)
 
 
 def _tag(token: Token) -> str:
@@ -129,7 +129,7 @@ def _tag(token: Token) -> str:
 
 def _link(href: str) -> str:
     """Without an address (`[x]()`, which the parser does not ask about) it leads nowhere."""
-    return f'<a href="{escape(href)}" {_LINK_RULES}>' if href else "<a>"
+    return f'<a href="{escape(visible(href))}" {_LINK_RULES}>' if href else "<a>"
 
 
 def _heading(tag: str, opening: bool) -> str:
@@ -151,7 +151,8 @@ def _fence(token: Token) -> str:
 
 
 def _math(token: Token) -> str:
-    block, text = token.type == "math_block", escape(token.content, quote=False)
+    block = token.type == "math_block"
+    text = escape(visible(token.content), quote=False)
     if markdown_math.typesettable(token.content):
         # In an element of its own, so that it cannot join the dollar signs of its neighbours.
         return f"<p>{text}</p>\n" if block else f"<span>{text}</span>"

@@ -44,16 +44,11 @@ TIME_CLASS = "agent-magics-time"
 
 
 def text_html(text: str) -> str:
-    """A text that is no Markdown as safe HTML."""
-    return inert(visible(text))
-
-
-def inert(text: str) -> str:
-    """Escaped, and in a way that a page's MathJax finds nothing in it to typeset.
+    """A text that is no Markdown as safe HTML, in which a page's MathJax finds nothing to typeset.
 
     Each character that starts TeX stands in an element of its own, where its text ends, too.
     """
-    return _TYPESET.sub(r"<span>\g<0></span>", escape(text, quote=False))
+    return _TYPESET.sub(r"<span>\g<0></span>", escape(visible(text), quote=False))
 
 
 def span(text: str, tone: Tone = "plain") -> str:
