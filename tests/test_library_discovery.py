@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_magics.errors import SkillError
-from agent_magics.library import discovery
 from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.finding import find_skill
 from agent_magics.library.repository import project_folders
 from agent_magics.library.trust import Trust, needs_trust
+from agent_magics.library.walking import link_target
 from agent_magics.skill import Skill
 
 TOOLS = ("ls", "glob", "read", "run_shell")
@@ -128,6 +129,24 @@ def test_a_missing_place_is_no_problem_unless_it_was_configured(tmp_path):
     assert reasons(lib) == {"typo": "the configured folder does not exist; mend `skill_paths`"}
 
 
+def test_a_place_that_is_no_folder_is_said(tmp_path):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    assert reasons(library(tmp_path / "file"))["file"].startswith("it is no folder")
+
+
+def test_a_link_that_is_none_any_more_is_said_to_lead_nowhere_known(tmp_path):
+    assert link_target(str(tmp_path)) == "an unknown place"
+
+
+def test_other_files_beside_skills_are_no_problem(tmp_path):
+    put(tmp_path / "s")
+    (tmp_path / "README.md").write_text("# Our skills\n", encoding="utf-8")
+    (tmp_path / "LICENSE").write_text("Free.\nFor all.\n", encoding="utf-8")
+    (tmp_path / "link.md").symlink_to("README.md")
+    os.mkfifo(tmp_path / "pipe")
+    assert [e.state for e in library(tmp_path).entries()] == ["enabled"]
+
+
 def test_a_configured_path_may_be_one_skill(tmp_path):
     put(tmp_path / "one")
     assert names(library(Place(tmp_path / "one", "configured"))) == ["one"]
@@ -185,6 +204,8 @@ def test_what_may_not_be_read_is_listed_with_its_reason():
         put(root / "folder")
         (root / "file" / "SKILL.md").chmod(0)
         (root / "folder").chmod(0)
+        (root / "loose.md").write_text("---\nname: x\n---\n", encoding="utf-8")
+        (root / "loose.md").chmod(0)
         with without_root():
             found = library(root).entries()
         (root / "folder").chmod(0o755)
@@ -348,6 +369,9 @@ def test_an_unknown_name_is_answered_with_near_ones_and_the_list(tmp_path):
         lib.find("exlpore")
     with pytest.raises(SkillError, match="Did you mean charts"):
         lib.find("plot-makre")
+    (put(tmp_path / "broken") / "SKILL.md").write_text("---\n", encoding="utf-8")
+    with pytest.raises(SkillError, match="There is no skill 'zzz'"):
+        lib.find("zzz")
     with pytest.raises(SkillError, match="no skill was found at all"):
         library(tmp_path / "none").find("x")
 
@@ -404,18 +428,25 @@ def test_the_hash_is_of_the_content_and_not_of_the_place_or_the_time(tmp_path):
     assert library(tmp_path / "one").find("s").digest == library(tmp_path / "two").find("s").digest
 
 
-def test_what_did_not_change_is_not_read_again(tmp_path, monkeypatch):
+def test_what_did_not_change_is_not_read_again(tmp_path):
     old = put(tmp_path / "old")
     put(tmp_path / "other")
-    lib = library(tmp_path)
-    long_ago = discovery.time.time_ns() + 10_000_000_000
-    clock = type("Clock", (), {"time_ns": staticmethod(lambda: long_ago)})
-    monkeypatch.setattr(discovery, "time", clock)
+    later = time.time_ns() + 10_000_000_000
+    lib = Library(lambda: [Place(tmp_path, "user")], TOOLS, clock=lambda: later)
     first = {e.skill.name: e.skill for e in lib.entries()}
     put(old, description="new")
     second = {e.skill.name: e.skill for e in lib.entries()}
     assert second["other"] is first["other"]
     assert second["old"].description == "new"
+
+
+def test_what_changed_within_the_clocks_tick_is_read_again(tmp_path):
+    put(tmp_path / "s")
+    stamp = (tmp_path / "s" / "SKILL.md").stat().st_ctime_ns
+    lib = Library(lambda: [Place(tmp_path, "user")], TOOLS, clock=lambda: stamp + 1_000_000)
+    first, second = lib.entries(), lib.entries()
+    assert first[0].skill is not second[0].skill
+    assert first == second
 
 
 def test_the_target_of_a_linked_file_is_watched_too(tmp_path):

@@ -14,7 +14,7 @@ from agent_magics.skill.header import MAX_HEADER, read_header
 from agent_magics.skill.naming import is_standard, near, normalised, shown
 from agent_magics.skill.reading import flag, read_skill
 from agent_magics.skill.splitting import MAX_BYTES, parts
-from agent_magics.skill.toolnames import entries, our_name
+from agent_magics.skill.toolnames import are_clients, entries, our_name
 
 TOOLS = ("ls", "glob", "read", "grep", "write", "edit", "run_shell", "python")
 
@@ -120,6 +120,13 @@ def test_a_pattern_in_parentheses_is_said_to_be_lost():
     assert "without the pattern" in said(skill, "warning")
 
 
+def test_a_list_of_programs_that_run_skills_is_no_whitelist():
+    skill = read("tools: [claude, cursor, gemini]")
+    assert skill.tools is None
+    assert "names programs and not tools" in said(skill, "warning")
+    assert read("tools: [claude, read]").tools == ("read",)
+
+
 def test_disallowed_tools_narrow_and_fail_closed():
     assert "run_shell" not in (read("disallowed-tools: Bash").tools or ("run_shell",))
     assert read("tools: [read, write]\ndisallowed-tools: Write").tools == ("read",)
@@ -186,6 +193,10 @@ def test_switches_are_switches_in_every_spelling():
     assert "neither true nor false" in said(read("user-invocable: perhaps"), "warning")
 
 
+def test_a_plain_tag_changes_nothing():
+    assert read("x: !!str 5").metadata["x"] == "5"
+
+
 def test_an_argument_hint_is_shown_as_it_stands():
     assert read("argument-hint: [file]").metadata["argument-hint"] == "[file]"
     assert read("argument-hint: [file] [kind]").metadata["argument-hint"] == "[file] [kind]"
@@ -230,6 +241,13 @@ def test_a_wrong_end_line_is_pointed_at():
     assert "line 3 is ----; make it exactly ---" in skill.broken
 
 
+def test_an_indented_end_of_the_header_is_taken_where_there_is_no_other():
+    skill = read_skill(b"---\ndescription: |\n  d\n  ---\n\n  Do.\n", "c", known_tools=TOOLS)
+    assert skill.description == "d"
+    assert skill.instructions == "Do."
+    assert "line 4 is indented" in said(skill, "warning")
+
+
 def test_a_header_that_yaml_gives_up_on_is_read_line_by_line():
     text = "name: c\ndescription: >\n  a: b\n\tc\nmetadata:\n  - a: 'x\n  b\ntools:\n- read\n"
     header = read_header(text)
@@ -250,8 +268,10 @@ def test_a_huge_header_and_a_huge_file_are_refused():
 
 
 def test_deep_nesting_is_not_followed():
-    header = read_header("name: c\nx: " + "[" * 5000)
-    assert header.values["name"] == "c"
+    for text in ("x: " + "[" * 5000, "x: " + "[" * 40 + "]" * 40):
+        header = read_header("name: c\n" + text)
+        assert header.values["name"] == "c"
+        assert isinstance(header.values["x"], str)
 
 
 def test_aliases_are_never_expanded():
@@ -269,10 +289,21 @@ def test_tags_construct_nothing(tmp_path):
 
 
 def test_both_loaders_of_pyyaml_read_alike(monkeypatch):
-    text = "name: c\ndescription: Use when: asked # not\ntags: [a, 'b']\nx: *y\nz: \"q\\n\"\n"
-    fast = read_header(text)
+    texts = (
+        "name: c\ndescription: Use when: asked # not\ntags: [a, 'b']\nx: *y\nz: \"q\\n\"\n",
+        'name: "\\ud800"\ndescription: d\n',
+        'name: "\\U00ffffff"\ndescription: d\n',
+        'description: "a\\e[31mb"\n',
+    )
+    fast = [read_header(text).values for text in texts]
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    assert read_header(text).values == fast.values
+    assert [read_header(text).values for text in texts] == fast
+
+
+def test_escaped_control_characters_do_not_reach_the_screen():
+    skill = read_skill(b'---\ndescription: "a\\e[31mb\\tc"\n---\nx', "c", known_tools=TOOLS)
+    assert skill.description == "a[31mb c"
+    assert "invisible characters" in said(skill, "warning")
 
 
 # ---- properties
@@ -295,6 +326,8 @@ def test_no_header_can_make_the_loader_raise(text):
 @given(st.text(alphabet="tools:[]{}-, \n'\"*&!readglobx#", max_size=60))
 def test_a_key_tools_never_leaves_more_tools_than_it_names(text):
     skill = read_skill(f"---\ntools: {text}\n---\nb".encode(), "c", known_tools=TOOLS)
+    if are_clients(entries(text) or ()):
+        return
     if skill.tools is None:
         # Only a value that YAML itself calls null is no filter.
         value = text.partition("\n")[0].partition(" #")[0].strip()
@@ -355,3 +388,67 @@ def test_the_standards_form_of_a_name():
 def test_what_is_shown_is_one_short_line_without_control_characters():
     assert shown("a\n\x1b[31mb\u202e", 80) == "a [31mb"
     assert len(shown("x" * 500, 80)) == 80
+
+
+# ---- odd corners, each of them seen in a public skill or one slip away from it
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "a Git LFS pointer"),
+        ("---\nx: 1\n--- more\ny: 2\n---\nbody", "a second document starts"),
+        ("# T\n\n---\n\nfoo\n\n---\n\nbar\n", "there is no header"),
+        ("---\ndescription: {a: b}\n---\nbody", "the description is no text"),
+        ("---\ndescription: d\nsuggested-tools: {a: b}\n---\nb", "`suggested-tools` is no list"),
+        ("---\ndescription: d\nallowed_tools: Read\nallowed-tools: Grep\n---\nb", "has no name"),
+        ("# Title\n\n---\nname: c\ndescription: d\n---\nbody", "the header starts on line 3"),
+        ("<!--\ntwo lines\n-->\n---\nname: c\ndescription: d\n---\nb", "starts on line 4"),
+        ("<!-- never closed\n---\nname: c\n---\n", "the header starts on line 2"),
+    ],
+)
+def test_what_is_off_is_said_and_nothing_is_lost(text, message):
+    skill = read_skill(text.encode(), "c", known_tools=TOOLS)
+    assert message in said(skill)
+
+
+def test_text_before_a_late_header_stays_part_of_the_instructions():
+    text = "# Title\n\n---\nname: c\ndescription: d\n---\nbody"
+    skill = read_skill(text.encode(), "c", known_tools=TOOLS)
+    assert skill.description == "d"
+    assert skill.instructions == "# Title\n\nbody"
+
+
+def test_the_standards_own_key_wins_over_another_spelling_of_it():
+    assert read("allowed_tools: Read\nallowed-tools: Grep").allowed_tools == ("Grep",)
+
+
+def test_a_text_of_nothing_but_broken_bytes_is_no_text():
+    assert "is no text" in read_skill(b"\xff\xfd" * 90, "c", known_tools=TOOLS).broken
+
+
+def test_quotes_are_taken_off_where_yaml_could_not():
+    header = read_header("a: \"it's\" x: y\nb: 'don''t': z\nc: \"say \\\"hi\\\"\": x\nd: 'x: y'\n")
+    assert header.values == {
+        "a": '"it\'s" x: y',
+        "b": "'don''t': z",
+        "c": '"say \\"hi\\"": x',
+        "d": "x: y",
+    }
+    # A key that fails twice leaves nothing but the lines themselves.
+    scanned = read_header('a: "say \\"hi\\""\nb: \'don\'\'t\'\nc: "a" b"\nk: a: b\nk: c: d\n')
+    assert scanned.values == {"a": 'say "hi"', "b": "don't", "c": '"a" b"', "k": "c: d"}
+
+
+def test_a_value_that_is_repeated_a_thousand_times_is_said_once():
+    header = read_header("a: x\n" * 1000)
+    assert [d.message for d in header.diagnostics] == [
+        "line 2: `a` is given twice; the last one counts"
+    ]
+
+
+def test_a_list_of_hundreds_of_tools_is_none_that_someone_wrote():
+    assert read("tools: " + " ".join(f"t{i}" for i in range(301))).broken.startswith(
+        "`tools` is no list"
+    )
+    assert "and 20 more" in read("tools: " + " ".join(f"zz{i}" for i in range(30))).broken

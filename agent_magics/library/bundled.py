@@ -117,7 +117,7 @@ def _imported(skill: Skill, file: Path) -> ModuleType:
         raise SkillError(f"{where} {_missing(error)}") from error
     except SystemExit as error:
         raise SkillError(
-            f"{where} ended the program (SystemExit{place(error, root)}) while it was imported; "
+            f"{where} ended the program (SystemExit) while it was imported{place(error, root)}; "
             "a tools.py may only define functions."
         ) from error
     except BaseException as error:

@@ -12,12 +12,15 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from agent_magics.errors import ToolError
 from agent_magics.library.signatures import Signature
 from agent_magics.skill.naming import shown
 from agent_magics.tool import Arguments, Report, ToolOutput
+
+Outcome: TypeAlias = tuple[Any, BaseException | None]
+"""What a call returned, and what it raised."""
 
 MAX_ERROR = 500
 """Characters of an exception's text that the model reads."""
@@ -38,55 +41,50 @@ class Call:
         if self.signature.wants_workspace:
             named["workspace"] = self.workspace()
         placed = [named.pop(name) for name in self.signature.positional if name in named]
-        try:
-            if inspect.iscoroutinefunction(self.function):
-                result = await self.function(*placed, **named)
-            else:
-                result = await _in_thread(lambda: self.function(*placed, **named))
-                result = await result if inspect.isawaitable(result) else result
-            return result if isinstance(result, ToolOutput) else ToolOutput(_text(result))
-        except (ToolError, asyncio.CancelledError):
-            raise
-        except (Exception, SystemExit) as error:
-            # Whatever a stranger's code raises is for the model to read, and ends this call only.
+        result, error = await self._outcome(lambda: self.function(*placed, **named))
+        if isinstance(error, ToolError):
+            raise error
+        if error is not None:
             raise ToolError(said(error, self.root)) from error
+        return result if isinstance(result, ToolOutput) else ToolOutput(_text(result))
+
+    async def _outcome(self, work: Callable[[], Any]) -> Outcome:
+        """What the function returned or raised; being cancelled is neither."""
+        if inspect.iscoroutinefunction(self.function):
+            return await _awaited(work)
+        result, error = await _in_thread(work)
+        if error is None and inspect.isawaitable(result):
+            return await _awaited(lambda: result)
+        return result, error
 
 
-class _Stopped(Exception):
-    """Something in a thread that is no `Exception`: there, no person has pressed a key."""
+async def _awaited(work: Callable[[], Any]) -> Outcome:
+    try:
+        return await work(), None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - for the model to read
+        return None, error
 
 
-async def _in_thread(work: Callable[[], Any]) -> Any:
-    """The work's result, from a thread of its own.
+async def _in_thread(work: Callable[[], Any]) -> Outcome:
+    """What the work returned or raised in a thread of its own.
 
     Not asyncio's pool: an interrupted call must not keep the loop, or the kernel's end, waiting.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
+    done: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
 
-    def settle(result: Any, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(result)
-        else:
-            done.set_exception(error)
+    def settle(outcome: Outcome) -> None:
+        if not done.done():
+            done.set_result(outcome)
 
     def body() -> None:
-        result: Any = None
-        error: BaseException | None = None
         try:
-            result = context.run(work)
-        except StopIteration as raised:  # which a future does not take
-            error = _Stopped("StopIteration").with_traceback(raised.__traceback__)
-        except Exception as raised:  # noqa: BLE001 - carried to whoever awaits
-            error = raised
-        except BaseException as raised:  # noqa: BLE001 - SystemExit and the like end this call only
-            name = type(raised).__name__
-            error = _Stopped(f"{name}: {raised}").with_traceback(raised.__traceback__)
+            outcome: Outcome = (context.run(work), None)
+        except BaseException as raised:  # noqa: BLE001 - in a thread, no person pressed a key
+            outcome = (None, raised)
         with contextlib.suppress(RuntimeError):  # the loop is gone, and nobody waits any more
-            loop.call_soon_threadsafe(settle, result, error)
+            loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=body, name="skill tool", daemon=True).start()
     return await done
@@ -104,12 +102,11 @@ def _text(result: object) -> str:
 
 def said(error: BaseException, root: Path) -> str:
     """An exception in one line, with the place in the skill's files that it came from."""
-    kind = "" if isinstance(error, _Stopped) else f"{type(error).__name__}: "
     try:
         text = shown(str(error), MAX_ERROR)
     except Exception:  # noqa: BLE001 - an exception's own text can raise
         text = ""
-    return f"{kind}{text}".removesuffix(": ") + place(error, root)
+    return f"{type(error).__name__}: {text}".removesuffix(": ") + place(error, root)
 
 
 def place(error: BaseException, root: Path) -> str:

@@ -72,6 +72,7 @@ class Library:
         places: Gives the places, first wins; asked at each look.
         known_tools: The names of the built-in tools.
         limit: Folders of one place that are looked at.
+        clock: The time as file stamps have it, in nanoseconds.
     """
 
     def __init__(
@@ -80,10 +81,12 @@ class Library:
         known_tools: Collection[str],
         *,
         limit: int = MAX_FOLDERS,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self._places = places
         self._known_tools = frozenset(known_tools)
         self._limit = limit
+        self._clock = clock
         self._read: dict[tuple[str, Origin], _Read] = {}
 
     def entries(self) -> tuple[Entry, ...]:
@@ -123,7 +126,7 @@ class Library:
         key = (found.path, candidate.origin)
         before = self._read.get(key)
         if before is None or not before.settled or before.stamps != stamps:
-            now = time.time_ns()
+            now = self._clock()
             boundary = candidate.place.boundary
             skill = read_folder(found, tree, candidate.origin, boundary, self._known_tools)
             before = _Read(stamps, _settled((*tree.nodes, *behind), now), skill)

@@ -66,7 +66,8 @@ class SkillModules:
                 return builtins.__import__(name, globals, locals, fromlist or (), level)
             except ModuleNotFoundError as error:
                 # A folder without __init__.py is a package too, but anything installed goes first.
-                if error.name != name.partition(".")[0] or not self._folder(name).is_dir():
+                top = name.partition(".")[0]
+                if error.name != top or not self._folder(top).is_dir():
                     raise
         module = self._loaded(name) if name else self._base()
         if not fromlist:

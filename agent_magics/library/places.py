@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,4 @@ def _expanded(path: Path, home: Path | None) -> Path:
 
 
 def _real(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # RuntimeError: a loop of links, before Python 3.13
-        return path.absolute()
+    return Path(os.path.realpath(path))

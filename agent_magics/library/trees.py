@@ -7,6 +7,7 @@ what the files mean. No link is followed.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -70,12 +71,18 @@ def read_tree(root: str, listing: Iterable[os.DirEntry[str]]) -> Tree:
         listing: What a scan of it has just given, so that it is not scanned twice.
     """
     nodes: list[Node] = []
-    folders: list[tuple[str, str, int]] = []
+    folders: list[tuple[str, str, int]] = []  # name, path, depth: a heap
     _take(listing, "", 1, nodes, folders)
     complete = True
+    looked_at = 0
     while folders:
-        path, prefix, depth = folders.pop()
-        if len(nodes) > MAX_FILES or depth > MAX_DEPTH:
+        # By name, so that a tree with too many files is cut at the same place everywhere.
+        prefix, path, depth = heapq.heappop(folders)
+        looked_at += 1
+        if max(len(nodes), looked_at) > MAX_FILES:
+            complete = False
+            break
+        if depth > MAX_DEPTH:
             complete = False
             continue
         try:
@@ -111,7 +118,7 @@ def _take(
         try:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED:
-                    folders.append((entry.path, f"{name}/", depth))
+                    heapq.heappush(folders, (f"{name}/", entry.path, depth))
                 continue
             status = entry.stat(follow_symlinks=False)
         except OSError:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,7 +136,7 @@ def _folder(parent: _Folder, entry: os.DirEntry[str], place: Place) -> _Folder |
     if entry.name.startswith(".") or entry.name in SKIPPED:
         return None
     if not entry.is_symlink():
-        if not entry.is_dir():
+        if not _is(entry.is_dir):
             return None
         return _Folder(entry.path, f"{parent.real}{os.sep}{entry.name}", parent.linked)
     real = os.path.realpath(entry.path)
@@ -162,7 +162,7 @@ def _skill(folder: _Folder, listing: Sequence[os.DirEntry[str]], depth: int) -> 
     if file:
         return Found(folder.path, folder.real, file, tuple(listing), folder.linked)
     for entry in listing:
-        if depth == 1 and _MEANT.fullmatch(entry.name) and not entry.is_dir():
+        if depth == 1 and _MEANT.fullmatch(entry.name) and not _is(entry.is_dir):
             return _problem(folder, "there is no SKILL.md", f"rename {entry.name} to SKILL.md")
     return None
 
@@ -176,7 +176,7 @@ def _loose_files(listing: Sequence[os.DirEntry[str]]) -> Iterator[Found]:
     """Files that lie where a folder should be."""
     for entry in listing:
         name, suffix = os.path.splitext(entry.name)  # noqa: PTH122 - plain texts
-        if name.startswith(".") or suffix not in ("", ".md") or not entry.is_file():
+        if name.startswith(".") or suffix not in ("", ".md") or not _is(entry.is_file):
             continue
         head = _head(entry)
         folder = _Folder(os.path.splitext(entry.path)[0], entry.path, linked=False)  # noqa: PTH122 - as above
@@ -189,6 +189,14 @@ def _loose_files(listing: Sequence[os.DirEntry[str]]) -> Iterator[Found]:
                 f"it is a symbolic link that was checked out as text (to {text})",
                 "clone with core.symlinks=true, or copy the folder it names",
             )
+
+
+def _is(question: Callable[[], bool]) -> bool:
+    """A question about an entry; looping links and closed folders answer with an error."""
+    try:
+        return question()
+    except OSError:
+        return False
 
 
 def _head(entry: os.DirEntry[str]) -> bytes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from agent_magics.skill import Diagnostic
 from agent_magics.skill.naming import shown
 from agent_magics.skill.toolnames import (
+    are_clients,
     entries,
     is_foreign,
     is_glob,
@@ -106,6 +107,9 @@ def _listed(key: str, value: object, known: Collection[str]) -> Filter:
         message = f"`{key}` is no list of tool names"
         fix = f"write `{key}: [read, glob]`, `{key}: []` for none, or leave it out for all"
         return Filter((), (Diagnostic("error", message, fix),))
+    if are_clients(listed):
+        message = f"`{key}` names programs and not tools ({', '.join(listed)}); it filters nothing"
+        return Filter(None, (Diagnostic("warning", message, "say so under `compatibility`"),))
     names: list[str] = []
     problems: list[Diagnostic] = []
     for entry in listed:
@@ -143,7 +147,9 @@ def _nothing_left(values: Mapping[str, object], known: Collection[str]) -> Diagn
         for e in listed
         if not is_foreign(e) and not is_glob(e) and nearest(e, known)
     )
-    message = f"`tools` names no tool that exists here: {', '.join(shown(e, 30) for e in listed)}"
+    more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
+    names = ", ".join(shown(entry, 30) for entry in listed[:10])
+    message = f"`tools` names no tool that exists here: {names}{more}"
     hint = next(guesses, "")
     there = f"there are {', '.join(sorted(known))}"
     return Diagnostic("error", f"{message} ({hint})" if hint else message, there)

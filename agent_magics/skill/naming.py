@@ -37,12 +37,19 @@ def is_standard(name: str) -> bool:
     )
 
 
-def near(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """Up to `count` of the names that look like this one, the nearest first; case is no matter."""
+def near(name: str, names: Iterable[str], count: int = 3, cutoff: float = 0.6) -> tuple[str, ...]:
+    """The names that look like this one, the nearest first; case is no matter.
+
+    Args:
+        name: As typed.
+        names: What there is.
+        count: How many at most.
+        cutoff: How alike, from 0 to 1.
+    """
     by_form: dict[str, str] = {}
     for candidate in names:
         by_form.setdefault(normalised(candidate), candidate)
-    found = difflib.get_close_matches(normalised(name), list(by_form), n=count, cutoff=0.6)
+    found = difflib.get_close_matches(normalised(name), list(by_form), n=count, cutoff=cutoff)
     return tuple(by_form[form] for form in found)
 
 

@@ -49,10 +49,10 @@ _TYPED = re.compile(
     r"(y|n|yes|no|on|off|true|false|null|~|[-+]?(0x)?[\d_.,:]+(e[-+]?\d+)?|\.inf|\.nan|[\d-]+)",
     re.IGNORECASE,
 )
-# Direction marks, invisible operators and the "tag" characters that can carry hidden text. The
-# two joiners stay: Indic and Persian words and many emoji need them.
+# Control characters, direction marks, invisible operators, and the "tag" characters that can carry
+# hidden text. The two joiners stay: Indic and Persian words and many emoji need them.
 _INVISIBLE = re.compile(
-    "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _MARKUP = re.compile(r"</?[A-Za-z!]")
 
@@ -183,12 +183,13 @@ def _description(value: Value) -> tuple[str, tuple[Diagnostic, ...]]:
     if isinstance(value, (list, dict)):
         problem = Diagnostic("warning", "the description is no text", "write one or two sentences")
         return "", (problem,)
-    text = " ".join(_INVISIBLE.sub("", value or "").split())
+    line = " ".join((value or "").split())
+    text = " ".join(_INVISIBLE.sub("", line).split())
     if not text:
         what = "there is no description" if value is None else "the description is empty"
         fix = "say what the skill does and when to use it"
         return "", (Diagnostic("warning", what, fix),)
-    if _INVISIBLE.search(value or ""):
+    if _INVISIBLE.search(line):
         message = "the description holds invisible characters, which are left out"
         problems.append(Diagnostic("warning", message, "remove them"))
     if len(text) > MAX_DESCRIPTION:
@@ -244,7 +245,7 @@ def _body(body: str) -> tuple[Diagnostic, ...]:
             "and go to the model whole in every request"
         )
         problems.append(Diagnostic("warning", message, "move parts of them to references/"))
-    hidden = len(_INVISIBLE.findall(body))
+    hidden = len(_INVISIBLE.findall(body.replace("\n", "").replace("\t", "")))
     if hidden:
         level: Literal["warning", "info"] = "warning" if _hides_text(body) else "info"
         message = f"the instructions hold {hidden} invisible characters, which the model can read"

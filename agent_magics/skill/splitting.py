@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -121,24 +122,24 @@ def _split(text: str) -> Parts:
 
 def _closed(lines: Sequence[str], opening: int, fence: str) -> Parts:
     """The parts of a file whose header is opened where it should be."""
-    closing = next((i for i in range(opening + 1, len(lines)) if _is_mark(lines[i])), None)
+    behind = range(opening + 1, len(lines))
+    closing = next((i for i in behind if _is_mark(lines[i])), None)
+    problems: tuple[Diagnostic, ...] = (_late(opening),) if opening and not fence else ()
     if closing is None:
-        return Parts(diagnostics=(_unclosed(lines, opening),))
-    problems: tuple[Diagnostic, ...] = ()
-    body = list(lines[closing + 1 :])
+        closing = next((i for i in behind if lines[i].strip() == "---"), None)
+        if closing is None:
+            return Parts(diagnostics=(_unclosed(lines, opening),))
+        message = f"the closing --- on line {closing + 1} is indented"
+        problems += (Diagnostic("warning", message, "move it to the margin"),)
+    body = "\n".join(lines[closing + 1 :])
+    if lines[closing].startswith((" ", "\t")):
+        body = textwrap.dedent(body)  # what follows is indented by the same slip
     if fence:
-        while body and not body[-1].strip():
-            body.pop()
-        if body and body[-1].strip() == fence:
-            body.pop()
-        problems = (
-            Diagnostic("warning", "the file stands in a code fence", "remove the fence's lines"),
-        )
-    elif opening:
-        problems = (_late(opening),)
-    return Parts(
-        "\n".join(lines[opening + 1 : closing]), _trimmed("\n".join(body)), opening + 2, problems
-    )
+        body = body.rstrip().removesuffix(fence)
+        message = "the file stands in a code fence"
+        problems += (Diagnostic("warning", message, "remove the fence's lines"),)
+    header = "\n".join(lines[opening + 1 : closing])
+    return Parts(header, _trimmed(body), opening + 2, problems)
 
 
 def _irregular(lines: Sequence[str], first: int, text: str) -> Parts:

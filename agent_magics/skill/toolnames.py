@@ -21,7 +21,7 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "read": ("read_file", "readfile", "read_files", "view", "view_file", "notebookread"),
         "grep": ("search", "grep_search", "search_files", "search_file_content", "ripgrep"),
         "write": ("write_file", "writefile", "create_file"),
-        "edit": ("multiedit", "edit_file", "str_replace", "replace", "apply_patch"),
+        "edit": ("multiedit", "edit_file", "str_replace", "replace", "apply_patch", "text_editor"),
         "run_shell": ("bash", "shell", "terminal", "run_command", "execute_command", "powershell"),
         "python": ("run_python", "python_repl", "execute_code", "code_execution", "ipython"),
         "notebook_edit": ("notebookedit",),
@@ -56,9 +56,34 @@ _ELSEWHERE = frozenset(
 )
 """Tools of other clients that have no counterpart here, in lower case."""
 
+_CLIENTS = frozenset(
+    [
+        "aider",
+        "antigravity",
+        "claude",
+        "claude-code",
+        "cline",
+        "codex",
+        "codex-cli",
+        "copilot",
+        "cursor",
+        "gemini",
+        "gemini-cli",
+        "github-copilot",
+        "goose",
+        "kiro",
+        "opencode",
+        "windsurf",
+    ]
+)
+"""Programs that some public skills list under `tools`, to say where they were tried."""
+
 _OURS: Mapping[str, str] = MappingProxyType(
     {spelling: ours for ours, spellings in _SPELLINGS.items() for spelling in spellings}
 )
+MAX_ENTRIES = 300
+"""Entries of a list; what has more is no list of tools that someone wrote."""
+
 _ENTRY = re.compile(r"[A-Za-z_*?][\w.:/*?-]*(\(.*\))?", re.DOTALL)
 _SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off"})
 
@@ -79,6 +104,8 @@ def entries(value: object) -> tuple[str, ...] | None:
         if not isinstance(text, str) or not text.strip():
             return None
         found.extend(_words(text))
+    if len(found) > MAX_ENTRIES:
+        return None
     if any(not _ENTRY.fullmatch(word) or word.lower() in _SWITCHES for word in found):
         return None
     return tuple(dict.fromkeys(found))
@@ -105,6 +132,11 @@ def is_foreign(entry: str) -> bool:
     return name in _OURS or name in _SPELLINGS or name in _ELSEWHERE or name.startswith("mcp_")
 
 
+def are_clients(listed: Collection[str]) -> bool:
+    """Whether a list names programs that run skills, and so is no list of tools at all."""
+    return bool(listed) and all(entry.casefold() in _CLIENTS for entry in listed)
+
+
 def is_glob(entry: str) -> bool:
     """Whether the entry stands for several names."""
     return "(" not in entry and any(c in entry for c in "*?")
@@ -119,7 +151,7 @@ def nearest(entry: str, known: Collection[str]) -> str:
     """The built-in tool whose name, here or elsewhere, looks most like the entry."""
     name = entry.partition("(")[0]
     spellings = {s: ours for s, ours in _OURS.items() if ours in known}
-    found = near(name, [*sorted(known), *spellings], count=1)
+    found = near(name, [*sorted(known), *spellings], count=1, cutoff=0.72)
     return spellings.get(found[0], found[0]) if found else ""
 
 

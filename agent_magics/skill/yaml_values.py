@@ -77,7 +77,8 @@ def yaml_values(lines: Sequence[str], first_line: int) -> Header:
         marks = (error.problem_mark, error.context_mark)
         message = error.problem or "this is no YAML"
         raise NotYaml(message, [m.line for m in marks if m is not None]) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        # The two others: PyYAML's own scanner, for an escape that is no character.
         raise NotYaml(shown(str(error)), ()) from None
     return reading.header()
 
@@ -93,6 +94,7 @@ class _Reading:
     keys: list[str | None] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)
     anchors: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)
     documents: int = 0
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -127,10 +129,13 @@ class _Reading:
 
     def _scalar(self, event: Any) -> None:
         self._node(event)
+        if any(0xD800 <= ord(character) <= 0xDFFF for character in event.value):
+            raise NotYaml("an escape is half a character", [event.start_mark.line])
         plain = not event.style
         is_key = bool(self.stack) and isinstance(self.stack[-1], dict) and self.keys[-1] is None
-        # `tools: !` and `tools: !!str` are an empty text: only what has no tag can be null.
-        null = plain and event.implicit[0] and not is_key and event.value in _NULLS
+        # `tools: !`, `tools: !!str`, `tools: &a`: only what is nothing but itself can be null.
+        written = not event.tag and not event.anchor
+        null = plain and written and not is_key and event.value in _NULLS
         self._note(event, plain)
         self._put(None if null else event.value, event)
 
@@ -177,7 +182,8 @@ class _Reading:
                 raise NotYaml("a key must be a text", [line])
             self.keys[-1] = value
             return
-        if key in container and len(self.stack) == 1:
+        if key in container and len(self.stack) == 1 and key not in self.repeated:
+            self.repeated.add(key)
             self._warn(line, f"`{shown(key)}` is given twice; the last one counts", "remove one")
         container[key] = value
         self.keys[-1] = None

@@ -6,6 +6,7 @@ repository's own configuration names, and never writes.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +15,8 @@ from gitdiff.changes import Change, against, chosen, tracked, untracked
 from gitdiff.process import Git, Sentence, opened
 from gitdiff.text import PER_FILE, TOTAL, Diffs, add_tracked, add_untracked
 
-LISTED = 300
-"""Files that a list names; the others are counted."""
+LISTED = 8_000
+"""Characters of a list of files; those beyond it are counted."""
 
 
 def git_diff(
@@ -89,10 +90,7 @@ def _title(git: Git, workspace: Path, head: str, what: str, staged: bool) -> str
 
 
 def _list(changes: Sequence[Change]) -> list[str]:
-    lines = [change.line() for change in changes[:LISTED]]
-    if len(changes) > LISTED:
-        lines.append(f"  and {len(changes) - LISTED} more; narrow it with `path`")
-    return lines
+    return _fitting([change.line() for change in changes])
 
 
 def _left_out(diffs: Diffs, changes: Sequence[Change], again: str) -> list[str]:
@@ -105,6 +103,13 @@ def _left_out(diffs: Diffs, changes: Sequence[Change], again: str) -> list[str]:
         lines.append(f"  {name}, {part}: git_diff(path={argument}{again}{after})")
     if not lines:
         return []
-    if len(lines) > LISTED:
-        lines[LISTED:] = [f"  and {len(lines) - LISTED} more; narrow it with `path`"]
-    return ["", "NOT SHOWN above, for length:", *lines]
+    return ["", "NOT SHOWN above, for length:", *_fitting(lines)]
+
+
+def _fitting(lines: Sequence[str]) -> list[str]:
+    """As many lines as a list may have, and how many are missing."""
+    ends = itertools.accumulate(len(line) + 1 for line in lines)
+    count = sum(1 for end in ends if end <= LISTED)
+    if count == len(lines):
+        return list(lines)
+    return [*lines[:count], f"  and {len(lines) - count} more; narrow it with `path`"]

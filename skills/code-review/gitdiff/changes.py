@@ -67,6 +67,10 @@ class Change:
         """The line with which git starts this file's diff."""
         return b"diff --git %b %b" % (quoted(b"a/" + self.old), quoted(b"b/" + self.name))
 
+    def is_touched_only(self) -> bool:
+        """Whether only the file's time changed: git did not look into it before it said so."""
+        return self.kind == "M" and self.counts in (None, (0, 0)) and not self.note
+
     def is_at(self, key: str) -> bool:
         """Whether the file, under its name now or before, is this path or lies below it."""
         names = (os.fsdecode(self.name).rstrip("/"), os.fsdecode(self.old))
@@ -88,9 +92,7 @@ def tracked(git: Git, against: str, staged: bool) -> list[Change]:
     for token in tokens:
         if token.startswith(b":"):
             change = _raw(token, tokens)
-            # A conflict comes twice: as such, and with what stands in the file.
-            if change.name not in found or found[change.name].kind != "U":
-                found[change.name] = change
+            found[change.name] = change
             continue
         added, deleted, name = token.split(b"\t", 2)
         if not name:  # a rename: both names follow
@@ -98,7 +100,15 @@ def tracked(git: Git, against: str, staged: bool) -> list[Change]:
             name = next(tokens)
         if name in found:
             found[name] = _counted(found[name], added, deleted)
-    return list(found.values())
+    for name in _conflicts(git):
+        found[name] = replace(found.get(name, Change("U", name, name)), kind="U")
+    return [change for change in found.values() if not change.is_touched_only()]
+
+
+def _conflicts(git: Git) -> list[bytes]:
+    """Files whose merge waits for a person."""
+    entries = git.run("ls-files", "--unmerged", "-z").split(b"\0")[:-1]
+    return sorted({entry.partition(b"\t")[2] for entry in entries})
 
 
 def untracked(git: Git) -> list[Change]:

@@ -25,6 +25,8 @@ _OPTIONS = (
     *("-c", "core.quotePath=false"),
     *("-c", "color.ui=false"),
     *("-c", "diff.suppressBlankEmpty=false"),
+    # Otherwise git may write its index while it compares.
+    *("-c", "diff.autoRefreshIndex=false"),
 )
 
 
