@@ -7,6 +7,7 @@ text byte for byte, which is what providers' prompt caches need.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,7 +82,7 @@ def skill_text(active: ActiveSkill) -> str:
     if active.arguments:
         lines.append(f"Arguments the person gave: {active.arguments}")
     # A body that writes our closing tag must not end the block early.
-    body = skill.instructions.replace("</skill", "<\\/skill")
+    body = re.sub(r"</(?=skill)", r"<\\/", skill.instructions, flags=re.IGNORECASE)
     return "\n".join(lines) + f"\n\n{body}\n</skill>"
 
 

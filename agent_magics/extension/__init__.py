@@ -32,7 +32,7 @@ def load(shell: InteractiveShell) -> None:
     shell.register_magics(magics)
     matcher = make_matcher(
         Words(
-            skills=lambda: [e.skill.name for e in magics.services.library.entries()],
+            skills=lambda: _usable(magics),
             active=lambda: [item.skill.name for item in magics.session.active],
             tools=lambda: [tool.name for tool in magics.all_tools()],
         )
@@ -42,7 +42,7 @@ def load(shell: InteractiveShell) -> None:
         shell.Completer.custom_matchers.append(matcher)
     shell.input_transformers_cleanup.append(comments_above)
     magics.services.stage.install()
-    print(_greeting([e.skill.name for e in magics.services.library.entries()]))  # noqa: T201
+    print(_greeting(_usable(magics)))  # noqa: T201
     for problem in magics.services.configuration().problems:
         print(f"Configuration: {problem}")  # noqa: T201  # the person must know
 
@@ -71,6 +71,14 @@ def loaded(shell: InteractiveShell) -> AgentMagics | None:
     """The magics that are registered in this shell."""
     magics = shell.magics_manager.registry.get(AgentMagics.__name__)
     return magics if isinstance(magics, AgentMagics) else None
+
+
+def _usable(magics: AgentMagics) -> list[str]:
+    """The names that `%use` takes."""
+    disabled = magics.services.configuration().disabled_skills
+    entries = magics.services.library.entries()
+    names = [entry.skill.name for entry in entries if entry.state == "enabled"]
+    return [name for name in names if name not in disabled]
 
 
 def _greeting(skills: Sequence[str]) -> str:

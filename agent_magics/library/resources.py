@@ -13,20 +13,27 @@ SKIPPED = {"__pycache__", "node_modules"}
 
 
 def resource_files(root: Path) -> tuple[tuple[str, ...], int]:
-    """Paths below the folder, sorted, without SKILL.md and tools.py, and how many were left out.
+    """Paths below the folder, sorted, and how many were left out.
 
-    Links are not followed, hidden entries are left out.
+    SKILL.md is not listed, nor is the skill's own code (tools.py, and the modules and packages
+    beside it), which the model calls and need not read. Links are not followed, and hidden entries
+    are left out.
     """
+    code = (root / "tools.py").is_file()
     names: list[str] = []
     seen = 0
     for folder, folders, files in os.walk(root):
+        if code and "__init__.py" in files:
+            folders.clear()
+            continue
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
         seen += len(folders) + len(files)
         here = Path(folder).relative_to(root)
         names.extend(
             (here / file).as_posix()
             for file in files
-            if not file.startswith(".") and (here / file).as_posix() not in ("SKILL.md", "tools.py")
+            if not file.startswith(".")
+            and not (here == Path() and (file == "SKILL.md" or (code and file.endswith(".py"))))
         )
         if seen > WALKED:
             break

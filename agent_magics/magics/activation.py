@@ -62,7 +62,7 @@ def activated(
                 f"then run %skills --trust {skill.name}"
             )
         services.trust.remember(skill)
-    tools = services.bundled(skill) if skill.bundled else ()
+    tools = services.bundled(skill)
     files, more = resource_files(skill.root)
     mine = ActiveSkill(skill, arguments, files, more)
     if not add:
