@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +22,7 @@ from agent_magics.messages import Display
 from agent_magics.ports import CodeOutput
 from agent_magics.tool import Tool, ToolOutput
 from agent_magics.tools import KERNEL_MAKERS, MAKERS, builtin_tools
+from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.checking import check
 from agent_magics.tools.workspace import Workspace
 
@@ -35,6 +43,25 @@ class FakeKernel:
 
     async def on_main(self, job: Callable[[], T]) -> T:
         return job()
+
+
+@contextmanager
+def powerless() -> Iterator[Path]:
+    """A folder of our own, as a user whom modes of files concern: root is nobody meanwhile."""
+    folder = Path(tempfile.mkdtemp())
+    root = os.geteuid() == 0
+    if root:
+        os.chown(folder, 65534, 65534)
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        for closed in folder.rglob("*"):
+            if closed.is_dir() and not closed.is_symlink():
+                closed.chmod(0o700)
+        shutil.rmtree(folder)
 
 
 class Kit:
@@ -174,3 +201,39 @@ def test_every_result_can_be_sent_to_a_server(tmp_path):
     text = kit.text("read", path="a.txt")
     text.encode("utf-8")
     assert "\0" not in text
+
+
+def test_blocking_work_does_not_keep_an_interrupt_waiting_and_learns_of_it():
+    begun, told = threading.Event(), threading.Event()
+
+    def work(stop: Callable[[], bool]) -> None:
+        begun.set()
+        while not stop():
+            told.wait(0.001)
+        told.set()
+
+    async def interrupted() -> None:
+        task = asyncio.create_task(in_thread(work))
+        await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupted())
+    assert told.is_set()
+
+
+def test_an_error_of_the_operating_system_is_told_in_words():
+    def work(_stop: Callable[[], bool]) -> None:
+        Path("/nowhere/at/all.txt").read_bytes()
+
+    with pytest.raises(ToolError, match=r"^all\.txt: No such file or directory\.$"):
+        asyncio.run(in_thread(work))
+
+
+def test_importing_the_tools_imports_nothing_heavy():
+    """Loading the extension must not cost a second; each of these waits for its first use."""
+    code = "import sys, agent_magics.tools; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"openai", "IPython", "ipywidgets", "nbformat", "jsonschema", "pathspec", "markdown_it"}
+    assert heavy.isdisjoint(run.stdout.split())

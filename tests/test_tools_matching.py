@@ -119,6 +119,7 @@ def test_edits_that_say_nothing_are_refused():
 def test_lines_that_cannot_be_moved_left_are_refused_instead_of_bent():
     assert "indentation" in refusal("a:\n  b\n", Edit("  a:\n    b", "  a:\nb"))
     assert "nowhere" in refusal("  a\n    b\n", Edit("a\n b\n", "x"))
+    assert "nowhere" in refusal("  \ta\n", Edit("  a\n", "  b\n"))
 
 
 def test_line_numbers_on_some_lines_only_are_refused():

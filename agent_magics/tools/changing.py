@@ -35,6 +35,7 @@ from agent_magics.tools.new_content import (
     refuse_redacted,
     sound,
 )
+from agent_magics.tools.plain import counted
 from agent_magics.tools.schemas import flag, record, string
 from agent_magics.tools.scopes import changed_path
 from agent_magics.tools.workspace import Workspace
@@ -208,14 +209,13 @@ def _edited(workspace: Workspace, arguments: Arguments) -> Change:
         raise ToolError(f"{shown}: {error}{_notebook_hint(path)}") from None
     refuse_redacted(result.text, document.text, workspace.marks())
     refuse_broken_notebook(path, result.text)
-    places = "1 place" if result.count == 1 else f"{result.count} places"
     return Change(
         path,
         shown,
         before,
         document.encoded(result.text),
         (document.text, result.text),
-        f"Edited {shown}: {places} exchanged.",
+        f"Edited {shown}: {counted(result.count, 'place')} exchanged.",
         (*result.notes, *elisions(result.text, document.text)),
     )
 
@@ -271,4 +271,4 @@ def _notebook_hint(path: Path) -> str:
 
 def _count(text: str) -> str:
     lines = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
-    return "1 line" if lines == 1 else f"{lines} lines"
+    return counted(lines, "line")

@@ -36,7 +36,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     *((b"\x1f\x8b", "gzip data"), (b"PAR1", "a Parquet file"), (b"SQLite format 3", "SQLite")),
     *((b"\x89HDF", "an HDF5 file"), (b"\x93NUMPY", "a NumPy array"), (b"\x7fELF", "a program")),
 )
-_KERNEL_FOLDERS = tuple(Path(name) for name in ("/proc", "/sys"))
+_KERNEL_FOLDERS = ("/proc/", "/sys/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def opened(path: Path, shown: str) -> BinaryIO:
         ToolError: It is something else than an ordinary file.
         OSError: It cannot be opened.
     """
-    if any(path.is_relative_to(folder) for folder in _KERNEL_FOLDERS):
+    if str(path).startswith(_KERNEL_FOLDERS):
         raise ToolError(f"{shown} is not an ordinary file, and is not read.")
     _refuse_special(path.stat().st_mode, shown)
     # Not blocking, should a FIFO have taken the file's place since the look at it.
@@ -140,6 +140,16 @@ def opened(path: Path, shown: str) -> BinaryIO:
     except BaseException:
         os.close(handle)
         raise
+
+
+def beginning(file: BinaryIO) -> bytes:
+    """A file's content, or one byte more than `MAX_WHOLE` of it if it is larger."""
+    # Not more than there is: reading room for ten megabytes costs more than most files.
+    count = os.fstat(file.fileno()).st_size
+    data = file.read(min(count, MAX_WHOLE) + 1)
+    if len(data) > count:
+        data += file.read(MAX_WHOLE + 1 - len(data))
+    return data
 
 
 def _refuse_special(mode: int, shown: str) -> None:
@@ -159,7 +169,7 @@ def loaded(path: Path, shown: str) -> bytes:
         OSError: It cannot be read.
     """
     with opened(path, shown) as file:
-        data = file.read(MAX_WHOLE + 1)
+        data = beginning(file)
     if len(data) > MAX_WHOLE:
         raise ToolError(
             f"{shown} is larger than {size(MAX_WHOLE)}; use run_shell (sed, awk) or python for it."
@@ -225,7 +235,8 @@ def refuse_unwritable(path: Path, shown: str) -> None:
     folder = next(above for above in path.parents if _status(above) is not None)
     if not folder.is_dir():
         raise ToolError(f"{shown} cannot be: {folder.name} is a file, not a folder.")
-    if not os.access(folder, os.W_OK | os.X_OK):
+    by_effective = os.access in os.supports_effective_ids
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=by_effective):
         raise ToolError(f"{shown} cannot be written: nothing may be put into {folder}.")
 
 

@@ -13,16 +13,23 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
-from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, decoded, opened
+from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
 from agent_magics.tools.protection import protected
 from agent_magics.tools.walking import Found, Tally, matcher, walk
 
 WIDTH = 400
 """Characters of a line that are shown around a match; lines of minified files are endless."""
+
+_CROSSES = re.compile(r"\\[^wdbB\W_]|\[\^|\(\?(?!:)|[\x00-\x1f]")
+"""What may match a line end, or look beyond it: such an expression is tried on single lines only.
+
+That is: escaped letters and digits other than w, d, b and B, negated sets, control characters, and
+groups with a question mark other than the plain kind.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +83,13 @@ class Search:
 
     def hits(self) -> Iterator[Hit]:
         """The hits, by path and line, at most as many as asked for; fills the summary."""
-        expression = re.compile(self.job.pattern, re.IGNORECASE if self.job.ignore_case else 0)
+        case = re.IGNORECASE if self.job.ignore_case else 0
+        expression = re.compile(self.job.pattern, case)
+        anywhere = re.compile(self.job.pattern, case | re.MULTILINE)
+        hopeless = _never if _CROSSES.search(self.job.pattern) else _without(anywhere)
         count = 0
         for name, path in self._files():
-            for where, text in self._lines(path):
+            for where, text in self._lines(path, hopeless):
                 found = expression.search(text)
                 if found is None:
                     continue
@@ -106,16 +116,22 @@ class Search:
             yield "/".join(found.parts), Path(found.path)
         self.summary.unreadable += tally.unreadable
 
-    def _lines(self, path: Path) -> Iterator[tuple[str, str]]:
-        """The lines of a file, each with its number; none for what is not text."""
+    def _lines(self, path: Path, hopeless: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+        """The lines of a file, each with its number; none for what is not text.
+
+        Args:
+            path: The file.
+            hopeless: Says of a whole text that no line of it can match.
+        """
         try:
             with opened(path, path.name) as file:
-                data = file.read(MAX_WHOLE + 1)
+                data = beginning(file)
+                if len(data) > MAX_WHOLE:
+                    file.seek(0)
+                    yield from self._streamed(file, data)
+                    return
         except (OSError, ToolError):
             self.summary.unreadable += 1
-            return
-        if len(data) > MAX_WHOLE:
-            yield from self._streamed(path, data)
             return
         document = decoded(data)
         if document is None:
@@ -127,21 +143,29 @@ class Search:
             for number, source in cells:
                 for line, text in enumerate(_split(source), 1):
                     yield f"cell {number}:{line}", text
-            return
-        for line, text in enumerate(_split(document.text), 1):
-            yield str(line), text
+        elif not hopeless(document.text):
+            for line, text in enumerate(_split(document.text), 1):
+                yield str(line), text
 
-    def _streamed(self, path: Path, head: bytes) -> Iterator[tuple[str, str]]:
+    def _streamed(self, file: BinaryIO, head: bytes) -> Iterator[tuple[str, str]]:
         """The lines of a file that is too large to be loaded; very long ones in pieces."""
         if b"\0" in head[:SNIFFED]:
             self.summary.binary += 1
             return
         self.summary.files += 1
         number = 1
-        with path.open("rb") as file:
-            while line := file.readline(MAX_WHOLE):
-                yield str(number), line.rstrip(b"\r\n").decode("utf-8", "replace")
-                number += line.endswith(b"\n")
+        while line := file.readline(MAX_WHOLE):
+            yield str(number), line.rstrip(b"\r\n").decode("utf-8", "replace")
+            number += line.endswith(b"\n")
+
+
+def _never(_text: str) -> bool:
+    return False
+
+
+def _without(expression: re.Pattern[str]) -> Callable[[str], bool]:
+    """Whether no line of a text can match: one look at the whole instead of one at each line."""
+    return lambda text: "\r" not in text and expression.search(text) is None
 
 
 def _wanted(job: Job) -> Callable[[Found], bool]:

@@ -7,6 +7,7 @@ wins). Not read: the user's global ignore file, which says nothing about this pr
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,11 +92,14 @@ def _lines(file: str) -> tuple[str, ...]:
 def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:
-        # git skips a broken line silently and keeps the others.
-        return GitIgnoreSpec.from_lines(tuple(_sound(lines)))
+    with warnings.catch_warnings():
+        # About odd brackets in a stranger's file; the user of a notebook can do nothing about it.
+        warnings.simplefilter("ignore")
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except ValueError:
+            # git skips a broken line silently and keeps the others.
+            return GitIgnoreSpec.from_lines(tuple(_sound(lines)))
 
 
 def _sound(lines: tuple[str, ...]) -> Iterator[str]:

@@ -6,13 +6,14 @@ Owns their texts and limits. Names only: what is in a file is no business of the
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from agent_magics.errors import ToolError
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.nearby import missing
-from agent_magics.tools.plain import printable, size
+from agent_magics.tools.plain import counted, printable, size
 from agent_magics.tools.schemas import record, string
 from agent_magics.tools.scopes import exactly, this_path
 from agent_magics.tools.walking import Stop, Tally, depth_of, matcher, split_pattern, walk
@@ -20,6 +21,8 @@ from agent_magics.tools.workspace import Workspace
 
 MAX_LISTED = 500
 """Names in one answer, about 20 kB: more does not help a model to choose."""
+SECONDS = 30
+"""After which a search for names is ended: a whole disk may lie below the folder."""
 LARGE = 50_000
 """Bytes from which a file's size is shown: more than `read` gives at once."""
 
@@ -155,10 +158,15 @@ def _globbed(workspace: Workspace, place: str, pattern: str, stop: Stop) -> str:
     matches = matcher(pattern)
     want_folders = pattern.endswith("/")
     tally = Tally()
+    deadline = time.monotonic() + SECONDS
+
+    def ending() -> bool:
+        return stop() or time.monotonic() > deadline
+
     names: list[str] = []
     others = 0
     prefix = _prefix(folder, workspace)
-    for found in walk(folder, workspace.root(), tally, stop, depth_of(pattern)):
+    for found in walk(folder, workspace.root(), tally, ending, depth_of(pattern)):
         if not matches(found.parts):
             continue
         if found.folder != want_folders:
@@ -173,11 +181,13 @@ def _names_text(names: list[str], others: int, want_folders: bool, tally: Tally)
     if not names:
         lines.append("No folders match." if want_folders else "No files match.")
         if others and not want_folders:
-            lines.append(f"[{others} folders match; end the pattern with / to see them]")
+            lines.append(f"[folders match ({others}); end the pattern with / to see them]")
         elif not want_folders:
             lines.append("[files that git ignores are left out, unless their folder is named]")
     if len(names) > MAX_LISTED:
         lines.append(f"[{MAX_LISTED} of {len(names)}; use a narrower pattern or path]")
     if tally.unreadable:
-        lines.append(f"[{tally.unreadable} folders could not be read]")
+        lines.append(f"[{counted(tally.unreadable, 'folder')} could not be read]")
+    if tally.stopped:
+        lines.append(f"[ended after {SECONDS} s, there may be more: use a narrower path]")
     return "\n".join(lines)

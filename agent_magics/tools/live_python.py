@@ -20,6 +20,8 @@ from agent_magics.tools.workspace import Workspace
 
 BUDGET = 30_000
 """Characters of the result that the model reads, as of a shell command's."""
+MAX_LINE = 200
+"""Characters of a faulty line that are shown."""
 
 
 def python_tool(workspace: Workspace, kernel: Kernel) -> Tool:
@@ -60,10 +62,9 @@ def _checked(code: str) -> str:
             source = _transformed(code)
             compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError as error:
-        line = f"\n    {error.text.rstrip()}" if error.text else ""
-        raise ToolError(
-            f"{type(error).__name__} in line {error.lineno}: {error.msg}{line}"
-        ) from error
+        where = f" in line {error.lineno}" if error.lineno else ""
+        line = f"\n    {error.text.rstrip()[:MAX_LINE]}" if error.text else ""
+        raise ToolError(f"{type(error).__name__}{where}: {error.msg}{line}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         reason = str(error) or "it is nested too deeply"
         raise ToolError(f"Python cannot take this code: {reason}.") from error

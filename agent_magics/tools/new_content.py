@@ -21,7 +21,7 @@ _REST = re.compile(
     re.IGNORECASE,
 )
 _STAYS = re.compile(
-    r"\.\.\.|…|\b(unchanged|(stays?|remains?) the same|as (before|above)|(goes|is) here)\b",
+    r"\.\.\.|…|\b(unchanged|(stays?|remains?) the same|as (before|above)|here)\b",
     re.IGNORECASE,
 )
 MAX_ASIDE = 200

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent_magics.errors import ToolError
-from agent_magics.tools.plain import cut, size, terminal_text
+from agent_magics.tools.plain import counted, cut, size, terminal_text
 
 OUTPUT_BUDGET = 2000
 """Characters of one output that are shown: enough for a table's head or an error."""
 SUFFIX = ".ipynb"
+FORMAT = 4
+"""The major version in which notebooks are shown; older ones are converted."""
 
 
 def cells_text(text: str, name: str) -> str:
@@ -31,7 +33,7 @@ def cells_text(text: str, name: str) -> str:
     notebook, fault = _parsed(text, name)
     cells = _items(notebook.get("cells"))
     language = _language(notebook)
-    parts = [f"Notebook with {len(cells)} cells{f', {language}' if language else ''}"]
+    parts = [f"Notebook with {counted(len(cells), 'cell')}{f', {language}' if language else ''}"]
     if fault:
         parts.append(f"(it breaks the notebook format: {fault})")
     for number, cell in enumerate(cells, 1):
@@ -46,15 +48,17 @@ def cells_text(text: str, name: str) -> str:
 
 def _parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
     """The notebook in today's format, and how it breaks the format, if it does."""
-    import nbformat
+    from nbformat import convert, reader, validator
 
-    captured: dict[str, Exception] = {}
+    # Not `nbformat.reads`: it makes up ids where they are missing or doubled, and warns the user.
     try:
-        notebook = nbformat.reads(  # type: ignore[no-untyped-call]  # nbformat has no types
-            text, as_version=4, capture_validation_error=captured
-        )
+        notebook = reader.reads(text)  # type: ignore[no-untyped-call]  # nbformat has no types
+        if reader.get_version(notebook)[0] != FORMAT:  # type: ignore[no-untyped-call]  # as above
+            notebook = convert(notebook, FORMAT)  # type: ignore[no-untyped-call]  # as above
+        faults = validator.iter_validate(notebook)  # type: ignore[no-untyped-call]  # as above
+        fault = next(faults, None)
     except Exception as error:
-        # nbformat raises whatever its converters trip over.
+        # It raises whatever its readers and converters trip over.
         reason = str(error).split("\n")[0][:200] or type(error).__name__
         raise ToolError(
             f"{name} cannot be read as a notebook ({reason}). "
@@ -62,7 +66,6 @@ def _parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
         ) from error
     if not isinstance(notebook.get("cells"), list):
         raise ToolError(f"{name} has no cells. Read it with raw=true to see the file's own text.")
-    fault = captured.get("ValidationError")
     return notebook, str(fault).split("\n")[0][:200] if fault else ""
 
 

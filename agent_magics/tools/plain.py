@@ -103,6 +103,11 @@ def cut(text: str, budget: int) -> Cut | None:
     return Cut(text[:end], text[start:], len(middle), middle.count("\n"))
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def size(count: int) -> str:
     """A number of bytes for people: `2.4 MB`, in powers of 1,000."""
     amount = float(count)

@@ -12,7 +12,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,36 +38,32 @@ class Command:
 
     def alive(self) -> list[int]:
         """The numbers of its processes that still live, the first one included."""
-        found = set(_marked(self.mark))
-        if self.process.poll() is None:
-            found.add(self.process.pid)
-        return sorted(found)
-
-    def background(self) -> bool:
-        """Whether something goes on after the first process ended."""
-        return _group_lives(self.process.pid) or bool(_marked(self.mark))
+        self.process.poll()
+        if not _PROC.is_dir():
+            return [self.process.pid] if _group_lives(self.process.pid) else []
+        return sorted(_living(self.process.pid, self.mark))
 
     def end(self) -> None:
         """End every process of the command; returns when they are gone, or cannot be ended."""
         self._signal(signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while self.background() and time.monotonic() < deadline:
-            self.process.poll()
+        while self.alive() and time.monotonic() < deadline:
             time.sleep(0.01)
-        self._signal(_KILL)
+        if self.alive():
+            self._signal(_KILL)
         with suppress(subprocess.TimeoutExpired):
             # Only a process in the midst of a kernel call (a dead network disk) outlives this.
             self.process.wait(timeout=1)
 
     def _signal(self, number: int) -> None:
-        if hasattr(os, "killpg"):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, number)
-            for pid in _marked(self.mark):
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
-        elif self.process.poll() is None:
+        if not hasattr(os, "killpg"):
             self.process.kill()
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+        for pid in _living(self.process.pid, self.mark):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
 
 
 _KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -112,17 +108,20 @@ def _group_lives(group: int) -> bool:
     return True
 
 
-def _marked(mark: str) -> list[int]:
-    """The processes that carry a mark; none where there is no /proc."""
+def _living(group: int, mark: str) -> Iterator[int]:
+    """The processes of a group, or with a mark, that are no corpses; none without /proc.
+
+    Corpses have to be told apart: in a container, often nobody buries those of strangers.
+    """
     wanted = f"{MARK}={mark}".encode()
-    found: list[int] = []
-    try:
-        names = [entry.name for entry in os.scandir("/proc") if entry.name.isdecimal()]
-    except OSError:
-        return found
-    for name in names:
+    for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError):
-            variables = Path("/proc", name, "environ").read_bytes()
-            if wanted in variables.split(b"\0"):
-                found.append(int(name))
-    return found
+            # "pid (name) state parent group …"; the name may hold blanks and brackets.
+            state, _, its_group = (folder / "stat").read_bytes().rsplit(b")", 1)[1].split()[:3]
+            if state not in b"ZX" and (
+                int(its_group) == group or wanted in (folder / "environ").read_bytes().split(b"\0")
+            ):
+                yield int(folder.name)
+
+
+_PROC = Path("/proc")

@@ -16,7 +16,7 @@ from agent_magics.errors import ToolError
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools import notebooks
 from agent_magics.tools.blocking import in_thread
-from agent_magics.tools.documents import MAX_WHOLE, Document, decoded, kind_of, opened
+from agent_magics.tools.documents import MAX_WHOLE, Document, beginning, decoded, kind_of, opened
 from agent_magics.tools.nearby import missing
 from agent_magics.tools.numbering import SEPARATOR
 from agent_magics.tools.numbering import numbered as with_numbers
@@ -27,7 +27,7 @@ from agent_magics.tools.walking import Stop
 from agent_magics.tools.workspace import Workspace
 
 MAX_LINES = 2000
-"""Lines in a page, as in the agents that people know (harness survey: all of them)."""
+"""Lines in a page, as in the agents that people know (Claude Code, opencode, pi)."""
 MAX_BYTES = 50_000
 """Bytes in a page, about 12,000 tokens."""
 SHOWN_OF_LONG = 2000
@@ -82,7 +82,7 @@ def _read(path: Path, wanted: Wanted, workspace: Workspace, stop: Stop) -> str:
     if not path.exists():
         raise ToolError(missing(path, workspace))
     with opened(path, shown) as file:
-        head = file.read(MAX_WHOLE + 1)
+        head = beginning(file)
         if len(head) > MAX_WHOLE:
             return _large(file, head, wanted, shown, stop)
     document = decoded(head)
@@ -95,33 +95,32 @@ def _read(path: Path, wanted: Wanted, workspace: Workspace, stop: Stop) -> str:
 
 
 def _cells(document: Document, wanted: Wanted, shown: str) -> str:
-    text = notebooks.cells_text(document.text, shown)
-    page = _page(iter(text.split("\n")), wanted, text.count("\n") + 1, numbered=False)
-    return f"{page}\n[shown as cells; raw=true shows the file's own text]"
+    lines = notebooks.cells_text(document.text, shown).split("\n")
+    page = _page(iter(lines), wanted, len(lines), numbered=False)
+    return page.text_with("shown as cells; raw=true shows the file's own text")
 
 
 def _numbered(document: Document, wanted: Wanted) -> str:
-    lines = _lines(document.text)
-    notes = [note for note in (document.note, *_odd_ends(document)) if note]
-    return "\n".join((_page(iter(lines), wanted, len(lines)), *(f"[{note}]" for note in notes)))
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a text; a line end at the very end begins no further line."""
-    lines = text.split("\n")
+    lines = document.text.split("\n")
+    # A line end at the very end begins no further line.
     if not lines[-1]:
         lines.pop()
-    return lines
+    page = _page(iter(lines), wanted, len(lines))
+    unended = not page.onward and document.text and not document.text.endswith("\n")
+    return page.text_with(
+        document.note,
+        _odd_ends(document.text),
+        "no line end after the last line" if unended else "",
+    )
 
 
-def _odd_ends(document: Document) -> Iterator[str]:
+def _odd_ends(text: str) -> str:
     """What a model must know of line ends before it edits."""
-    pairs = document.text.count("\r\n")
-    if pairs:
-        mixed = pairs < document.text.count("\n")
-        yield "some lines end with CRLF, others with LF" if mixed else "lines end with CRLF"
-    if document.text and not document.text.endswith("\n"):
-        yield "no line end after the last line"
+    pairs = text.count("\r\n")
+    if not pairs:
+        return ""
+    mixed = pairs < text.count("\n")
+    return "some lines end with CRLF, others with LF" if mixed else "lines end with CRLF"
 
 
 def _binary(head: bytes, count: int, shown: str) -> str:
@@ -132,8 +131,23 @@ def _binary(head: bytes, count: int, shown: str) -> str:
     )
 
 
-def _page(lines: Iterator[str], wanted: Wanted, total: int | None, *, numbered: bool = True) -> str:
-    """The page and its hint.
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some lines of a file, and how to go on; `onward` is empty where the file ends."""
+
+    lines: list[str]
+    onward: str = ""
+
+    def text_with(self, *notes: str) -> str:
+        """The page, then what is to be known of the file, then how to go on."""
+        told = (f"[{note}]" for note in (*notes, self.onward) if note)
+        return "\n".join((*self.lines, *told))
+
+
+def _page(
+    lines: Iterator[str], wanted: Wanted, total: int | None, *, numbered: bool = True
+) -> Page:
+    """One page.
 
     Args:
         lines: From the file's first line on.
@@ -142,27 +156,24 @@ def _page(lines: Iterator[str], wanted: Wanted, total: int | None, *, numbered: 
         numbered: Whether each line gets its number.
     """
     if total == 0:
-        return "(the file is empty)"
+        return Page(["(the file is empty)"])
     taken: list[str] = []
     room = MAX_BYTES
-    rest = islice(lines, wanted.offset - 1, None)
-    following = False
-    for line in rest:
+    ended = True
+    for line in islice(lines, wanted.offset - 1, None):
         room -= len(line.encode("utf-8", "replace")) + 1
         if len(taken) == wanted.limit or (room < 0 and taken):
-            following = True
+            ended = False
             break
-        taken.append(line if room >= 0 else _cut_line(line))
+        taken.append(line.removesuffix("\r") if room >= 0 else _cut_line(line))
     if not taken:
         known = f" It has {total} lines." if total is not None else ""
         raise ToolError(f"offset={wanted.offset} is after the end of the file.{known}")
     last = wanted.offset + len(taken) - 1
-    if numbered:
-        taken = with_numbers([line.removesuffix("\r") for line in taken], wanted.offset)
-    if following:
-        count = f" of {total}" if total is not None else ""
-        taken.append(f"[lines {wanted.offset}-{last}{count}; go on with offset={last + 1}]")
-    return "\n".join(taken)
+    count = f" of {total}" if total is not None else ""
+    onward = f"lines {wanted.offset}-{last}{count}; go on with offset={last + 1}"
+    shown = with_numbers(taken, wanted.offset) if numbered else taken
+    return Page(shown, "" if ended else onward)
 
 
 def _cut_line(line: str) -> str:
@@ -188,7 +199,7 @@ def _large(file: BinaryIO, head: bytes, wanted: Wanted, shown: str, stop: Stop) 
         )
     file.seek(len(document.mark))
     page = _page(_streamed(file, document.encoding, stop), wanted, None)
-    return f"{page}\n[the file is larger than {size(MAX_WHOLE)}; edit cannot change it]"
+    return page.text_with(f"the file is larger than {size(MAX_WHOLE)}; edit cannot change it")
 
 
 def _streamed(file: BinaryIO, encoding: str, stop: Stop) -> Iterator[str]:

@@ -102,9 +102,9 @@ def _shift(old: list[str], have: list[str]) -> tuple[str, bool] | None:
         if not line:
             continue
         mine, theirs = _indent(wanted), _indent(line)
-        if theirs.startswith(mine):
+        if theirs.endswith(mine):
             found.add((theirs[: len(theirs) - len(mine)], True))
-        elif mine.startswith(theirs):
+        elif mine.endswith(theirs):
             found.add((mine[: len(mine) - len(theirs)], False))
         else:
             return None

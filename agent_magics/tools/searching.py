@@ -15,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import agent_magics
 from agent_magics.errors import ToolError
 from agent_magics.messages import JSON
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.blocking import told
 from agent_magics.tools.grepping import Job, Summary
 from agent_magics.tools.nearby import missing
-from agent_magics.tools.plain import printable
+from agent_magics.tools.plain import counted, printable
 from agent_magics.tools.schemas import flag, integer, record, string
 from agent_magics.tools.scopes import this_path
 from agent_magics.tools.workspace import Workspace
@@ -32,9 +31,9 @@ SECONDS = 60
 MAX_HITS = 1000
 MAX_BYTES = 50_000
 """Of the answer, as for a page of `read`."""
-_HERE = str(Path(agent_magics.__file__).resolve().parent.parent)
-"""Where this package is imported from."""
-_ENTRY = """
+_TOOLS = Path(__file__).resolve().parent
+"""This folder."""
+ENTRY = """
 import json, sys, types
 sys.path[:], folder = json.loads(sys.argv[1])
 # The package of tools without its __init__: the search needs a few of its modules, and importing
@@ -44,6 +43,7 @@ sys.modules["agent_magics.tools"].__path__ = [folder]
 from agent_magics.tools.grepping import main
 main()
 """
+"""The program of the search process; its argument holds where to import from."""
 
 
 def grep_tool(workspace: Workspace) -> Tool:
@@ -51,7 +51,7 @@ def grep_tool(workspace: Workspace) -> Tool:
 
     async def run(arguments: Arguments, report: Report) -> ToolOutput:
         job = _job(arguments, workspace)
-        hits, summary, timed_out = await _searched(job)
+        hits, summary, timed_out = await searched(job)
         if summary.error:
             raise ToolError(_pattern_error(job.pattern, summary.error))
         prefix = workspace.shown(Path(job.start))
@@ -95,26 +95,37 @@ def _job(arguments: Arguments, workspace: Workspace) -> Job:
     )
 
 
-async def _searched(job: Job) -> tuple[list[Mapping[str, JSON]], Summary, bool]:
-    """The hits, the summary, and whether the time was up before the end."""
+async def searched(
+    job: Job, seconds: float = SECONDS
+) -> tuple[list[Mapping[str, JSON]], Summary, bool]:
+    """Search in a process of its own.
+
+    Args:
+        job: What to search.
+        seconds: After which the process is ended.
+
+    Returns:
+        The hits, the summary, and whether the time was up before the end.
+
+    Raises:
+        ToolError: The process cannot be started, or broke off.
+    """
     if not sys.executable:
         raise ToolError("grep needs a Python interpreter of its own; use python to search instead.")
-    places = json.dumps([[_HERE, *sys.path], str(Path(__file__).parent)])
+    places = json.dumps([_import_path(job.root), str(_TOOLS)])
     with told():
         process = subprocess.Popen(  # noqa: S603, ASYNC220 -- our own code; starting takes a millisecond
-            (sys.executable, "-I", "-S", "-c", _ENTRY, places),
+            (sys.executable, "-I", "-S", "-c", ENTRY, places),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    timed_out = False
     try:
         data = json.dumps(asdict(job)).encode("ascii")
-        output, errors = await asyncio.to_thread(process.communicate, data, SECONDS)
-    except subprocess.TimeoutExpired as expired:
-        output, errors, timed_out = expired.output or b"", b"", True
+        output, errors, timed_out = await asyncio.to_thread(_answer, process, data, seconds)
     finally:
+        # After an interrupt; the thread then sees the end of the outputs, and ends too.
         if process.poll() is None:
             process.kill()
     lines = [json.loads(line) for line in output.split(b"\n") if line.endswith(b"}")]
@@ -124,6 +135,27 @@ async def _searched(job: Job) -> tuple[list[Mapping[str, JSON]], Summary, bool]:
         reason = errors.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
         raise ToolError(f"The search broke off: {reason or f'status {process.returncode}'}.")
     return lines[:-1], Summary(**lines[-1]), False
+
+
+def _answer(
+    process: subprocess.Popen[bytes], data: bytes, seconds: float
+) -> tuple[bytes, bytes, bool]:
+    """Both outputs of the search process, and whether it had to be ended."""
+    try:
+        return *process.communicate(data, seconds), False
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return *process.communicate(), True
+
+
+def _import_path(root: str) -> list[str]:
+    """Where the search process imports from: as here, but never from the folder it searches.
+
+    A kernel has its working folder on the path; a file of a stranger's project that is named like
+    a module would run.
+    """
+    here = [str(_TOOLS.parent.parent)]
+    return here + [p for p in map(str, sys.path) if Path(p).is_absolute() and p != root]
 
 
 def _pattern_error(pattern: str, error: str) -> str:
@@ -180,5 +212,4 @@ def _nothing(summary: Summary, job: Job) -> str:
     hint = " The search goes line by line, so \\n never matches." if several else ""
     if not summary.files:
         return f"No files to search in: check path and glob; git-ignored files are left out.{hint}"
-    files = "1 file" if summary.files == 1 else f"{summary.files} files"
-    return f"No matches in {files}.{hint}"
+    return f"No matches in {counted(summary.files, 'file')}.{hint}"

@@ -131,13 +131,13 @@ async def _run(command: str, seconds: int, workspace: Workspace, report: Report)
     finally:
         if ended is None or ended.why:
             running.end()
-    background = running.background()
+    background = running.alive()
     text, whole = await in_thread(lambda _stop: _told(path, workspace.redact))
     if whole and not background:
         path.unlink(missing_ok=True)
     lines = [text, _status(ended)]
     if background:
-        numbers = ", ".join(map(str, running.alive())) or f"group {running.process.pid}"
+        numbers = ", ".join(map(str, background))
         lines.append(f"[still running in the background: {numbers}; output goes to {path}]")
     return ToolOutput("\n".join(lines), ok=ended.status == 0)
 
