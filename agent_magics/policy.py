@@ -58,6 +58,14 @@ class Rule:
             and (not self.skill or self.skill == facts.skill)
         )
 
+    def reaches(self, facts: CallFacts) -> bool:
+        """Whether the rule may decide about this call's place.
+
+        Outside the workspace, and on protected files, a permission counts only for the one operand
+        that it names in full: "edit files in the workspace" must never mean a shell profile.
+        """
+        return not facts.outside or self.decision != "allow" or self.pattern == facts.operand
+
     def __str__(self) -> str:
         operand = f" {self.pattern}" if self.pattern else ""
         skill = f" (skill {self.skill})" if self.skill else ""
@@ -137,7 +145,7 @@ class Policy:
             if rule.decision == "deny":
                 return Verdict("deny", f"{_of(rule.source)}: {rule}")
         for rule in reversed(matching):
-            if rule.source == "session":
+            if rule.source == "session" and rule.reaches(facts):
                 return Verdict(rule.decision, f"{_of(rule.source)}: {rule}")
         for rule in matching:
             if rule.source == "project" and rule.decision == "ask":

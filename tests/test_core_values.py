@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,6 +132,19 @@ def test_a_project_can_tighten_and_never_loosen():
 def test_outside_the_workspace_asks_even_where_reading_is_allowed():
     policy = Policy((Rule("read", "allow", source="user"),))
     assert policy.judge(facts("read", "read", outside=True)).decision == "ask"
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "/etc/*"])
+def test_a_wide_permission_of_the_session_does_not_reach_outside(pattern):
+    policy = Policy((Rule("edit", "allow", pattern),))
+    assert policy.judge(facts(operand="/etc/x", outside=True)).decision == "ask"
+    assert policy.with_rule(Rule("edit", "deny")).judge(facts(outside=True)).decision == "deny"
+
+
+def test_a_permission_for_one_file_outside_counts_for_that_file():
+    policy = Policy((Rule("edit", "allow", "/etc/x"),))
+    assert policy.judge(facts(operand="/etc/x", outside=True)).decision == "allow"
+    assert policy.judge(facts(operand="/etc/y", outside=True)).decision == "ask"
 
 
 def test_patterns_match_the_whole_operand_and_only_the_star_is_special():

@@ -110,7 +110,7 @@ class AgentMagics(Magics):
             raise UsageError("%%agent: the cell's body is the prompt, and it is empty")
         session = self._session(options)
         if options.new:
-            session.reset()
+            self.forget(session)
         asked = Cell(
             prompt=cell,
             session=session,
@@ -226,6 +226,11 @@ class AgentMagics(Magics):
     def use_model(self, name: str) -> None:
         """Ask this model from now on."""
         self.model, self._model_from = name, "%agent model"
+
+    def forget(self, session: Session) -> None:
+        """Forget a conversation, and what was read in it: the next model has read nothing."""
+        session.reset()
+        self.services.workspace.forget()
 
     def policy(self, session: Session | None = None) -> Policy:
         """The rules in force: this session's and those of the configuration files."""

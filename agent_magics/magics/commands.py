@@ -119,7 +119,7 @@ def reset(magics: Controls, words: str) -> str:
     """Forget the conversation."""
     _no_words("reset", words)
     count = len(magics.session.conversation)
-    magics.session.reset()
+    magics.forget(magics.session)
     skills = ", ".join(a.skill.name for a in magics.session.active)
     kept = f" Skill {skills} stays active (%unuse takes it out)." if skills else ""
     return f"The conversation is forgotten ({count} messages).{kept}"

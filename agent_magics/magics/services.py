@@ -131,6 +131,9 @@ class Controls(Protocol):
     def use_model(self, name: str) -> None:
         """Ask this model from now on."""
 
+    def forget(self, session: Session) -> None:
+        """Forget a conversation and what was read in it."""
+
     def policy(self, session: Session | None = None) -> Policy:
         """The rules in force."""
 
