@@ -96,16 +96,16 @@ class ModelChooser:
         if not model and not base_url:
             model, model_from = DEFAULT_MODEL, "the default for OpenAI's endpoint"
         if not model:
-            model, model_from = self._only_model(base_url)
+            model, model_from = self._only_model(base_url, key)
         why = [f"model from {model_from}"]
         why.append(f"endpoint from {url_from}" if base_url else "OpenAI's endpoint")
         why.append(f"key from {key_from}" if key else "no key set")
         return self._choice(model, endpoint, base_url or "OpenAI's endpoint", "; ".join(why))
 
-    def _only_model(self, base_url: str) -> tuple[str, str]:
+    def _only_model(self, base_url: str, key: str) -> tuple[str, str]:
         from agent_magics.providers.local import models_at
 
-        models = models_at(base_url, api_key=self.environment.api_key)
+        models = models_at(base_url, api_key=key)
         if not models:
             raise UsageProblem(
                 f"No model is set, and {base_url} does not list any: name one with "
