@@ -84,7 +84,7 @@ def test_the_tests_pass_against_the_installed_wheel(python, tmp_path):
         ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__")
     )
     (tmp_path / "tests" / "conftest.py").unlink()
-    files = [f"tests/test_{name}.py" for name in AGAINST_THE_WHEEL]
+    files = [f"tests/{name}.py" for name in AGAINST_THE_WHEEL]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "CI")}
     said = run(python, "-m", "pytest", "-q", *files, cwd=tmp_path, env=environment)
     assert " passed" in said
