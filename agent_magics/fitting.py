@@ -76,11 +76,7 @@ class Fitter:
         Yields `Compacted` unless nothing is left that could be shortened.
         """
         before = conversation
-        smaller = pruned(conversation, HARD_PROTECTED, 500)
-        if smaller is not None:
-            yield Compacted(self._size(before), self._size(smaller), smaller)
-            conversation = smaller
-        async for event in self._summarise(conversation):
+        async for event in self.shorten(conversation):
             if isinstance(event, Compacted):
                 conversation = event.conversation
             yield event
@@ -88,6 +84,15 @@ class Fitter:
             squeezed = halved(conversation)
             if squeezed is not None:
                 yield Compacted(self._size(before), self._size(squeezed), squeezed)
+
+    async def shorten(self, conversation: Conversation) -> AsyncIterator[Event]:
+        """Cut old results down and replace older turns by a summary, whatever the size is."""
+        smaller = pruned(conversation, HARD_PROTECTED, 500)
+        if smaller is not None:
+            yield Compacted(self._size(conversation), self._size(smaller), smaller)
+            conversation = smaller
+        async for event in self._summarise(conversation):
+            yield event
 
     def suspicion(self, sent: Conversation, answer: Assistant) -> str:
         """What to tell the person when the server seems to have cut the prompt; once per turn."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
 from agent_magics.errors import AgentMagicsError
 from agent_magics.events import (
@@ -27,6 +28,7 @@ from agent_magics.events import (
     TurnEnded,
     TurnStarted,
 )
+from agent_magics.fitting import Fitter
 from agent_magics.loop import Turn, run_turn
 from agent_magics.messages import (
     JSON,
@@ -41,7 +43,7 @@ from agent_magics.messages import (
     turns,
 )
 from agent_magics.policy import Answer, Policy
-from agent_magics.ports import Renderer
+from agent_magics.ports import Model, Renderer
 from agent_magics.tool import Tool
 
 
@@ -200,6 +202,30 @@ class Session:
             self._close("the turn broke off")
             self.last = self._result(prompt, turn, skills, record)
         return self.last
+
+    async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:
+        """Shorten the conversation now: old results first, then a summary of older turns.
+
+        Returns:
+            Its size in tokens before and after, estimated; equal when nothing could be won.
+
+        Raises:
+            ModelError: No summary came; the conversation is as it was.
+        """
+        before = self.conversation
+        sizes = (conversation_size(before), conversation_size(before))
+        fitter = Fitter(model, system)
+        try:
+            async for event in fitter.shorten(before):
+                renderer.show(event)
+                if isinstance(event, Compacted):
+                    self.conversation = event.conversation
+                    sizes = (sizes[0], conversation_size(event.conversation))
+        except (AgentMagicsError, asyncio.CancelledError):
+            self.conversation = before
+            raise
+        self.usage += fitter.usage
+        return sizes
 
     def reset(self) -> None:
         """Forget the conversation; skills and session rules stay, as they are not part of it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 
@@ -13,7 +15,7 @@ from agent_magics.compaction import (
     split_for_summary,
     with_summary,
 )
-from agent_magics.errors import ContextOverflow
+from agent_magics.errors import ContextOverflow, ModelError
 from agent_magics.events import Compacted, Notice
 from agent_magics.messages import Assistant, Image, ToolCall, ToolResult, Usage, User
 from tests.test_core_values import broken_conversations
@@ -23,7 +25,7 @@ LONG = "word " * 40_000  # 50,000 tokens by the estimate
 
 
 def turn(number: int, result: str = "r", ok: bool = True):
-    made = ToolCall(f"c{number}", "read", '{"path": "f%d.py"}' % number)
+    made = ToolCall(f"c{number}", "read", f'{{"path": "f{number}.py"}}')
     return (
         User(f"prompt {number}"),
         Assistant("", (made,), "calls"),
@@ -150,6 +152,33 @@ def test_one_huge_result_is_halved_until_it_fits():
     spy = Spy(answer=lambda _: LONG)
     scene = Scene([calls(call("look", n=1)), fits, fits, fits, fits], [spy.tool])
     assert scene.ask().text == "Fine."
+
+
+def compacted(scene):
+    return asyncio.run(scene.session.compact(scene.model, "system", scene.log))
+
+
+def test_a_person_can_shorten_the_conversation():
+    scene = scene_with_history([Assistant("We looked at three files.")])
+    long_answers = (
+        User("Why?"),
+        Assistant("since " * 9_000),
+        User("How?"),
+        Assistant("so " * 9_000),
+    )
+    scene.session.conversation = (*long_answers, *turn(3))
+    before, after = compacted(scene)
+    assert after < before / 2
+    assert "We looked at three files." in scene.session.conversation[0].text
+    assert scene.session.conversation[-1] == Assistant("answer 3")
+
+
+def test_a_failed_compaction_leaves_the_conversation_as_it_was():
+    scene = scene_with_history([ModelError("gone")])
+    before = scene.session.conversation
+    with pytest.raises(ModelError):
+        compacted(scene)
+    assert scene.session.conversation == before
 
 
 def test_halving_ends():

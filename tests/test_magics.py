@@ -122,9 +122,7 @@ def test_loading_imports_nothing_heavy(home, name):
 
 
 def test_importing_the_package_imports_nothing_of_it():
-    code = (
-        "import agent_magics, sys; print([m for m in sys.modules if 'agent_magics.' in m])"
-    )
+    code = "import agent_magics, sys; print([m for m in sys.modules if 'agent_magics.' in m])"
     path = str(Path(agent_magics.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
@@ -445,6 +443,14 @@ def test_a_model_without_an_endpoint_is_explained(shell):
     with pytest.raises(UsageProblem, match="no endpoint"):
         magic(shell, "agent", "model some-model")
     assert "none: " in magic(shell, "agent").text
+
+
+def test_compacting_a_short_conversation_changes_nothing(shell, capsys):
+    magic(shell, "agent", "", "One.\n")
+    before = loaded(shell).session.conversation
+    magic(shell, "agent", "compact")
+    assert "nothing could be won" in capsys.readouterr().out
+    assert loaded(shell).session.conversation == before
 
 
 def test_testing_without_a_model_says_how_to_connect_one(shell, capsys):

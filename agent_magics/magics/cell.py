@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
 from agent_magics.policy import Policy
+from agent_magics.ports import Model
 from agent_magics.session import Session
 
 if TYPE_CHECKING:
@@ -72,17 +74,37 @@ def run_cell(
             limits=cell.limits,
             window=cell.window,
         )
-        try:
+        async with _closing(model):
             return await cell.session.ask(
                 cell.prompt, turn, performance.renderer, cell.active.skills
             )
-        finally:
-            # A provider's connections belong to this cell's event loop, which ends with it.
-            close = getattr(model, "aclose", None)
-            if close is not None:
-                await close()
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def compact_session(
+    session: Session, services: Services, choice: ModelChoice, settings: StageSettings
+) -> tuple[int, int]:
+    """Shorten a conversation while the line waits; gives its size before and after in tokens."""
+
+    async def main(performance: Performance) -> tuple[int, int]:
+        model = choice.make()
+        system = system_prompt(services.project(), session.active)
+        async with _closing(model):
+            return await session.compact(model, system, performance.renderer)
+
+    return services.stage.run(main, settings=settings)
+
+
+@asynccontextmanager
+async def _closing(model: Model) -> AsyncIterator[None]:
+    """A provider's connections belong to this cell's event loop, which ends with it."""
+    try:
+        yield
+    finally:
+        close = getattr(model, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def preview_cell(cell: Cell, services: Services) -> View:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.background import in_background
+from agent_magics.magics.cell import compact_session
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
 
@@ -125,6 +126,16 @@ def reset(magics: Controls, words: str) -> str:
     return f"The conversation is forgotten ({count} messages).{kept}"
 
 
+def compact(magics: Controls, words: str) -> str:
+    """Shorten the conversation."""
+    _no_words("compact", words)
+    settings = magics.stage_settings()
+    before, after = compact_session(magics.session, magics.services, magics.choice(), settings)
+    if after >= before:
+        return f"The conversation is as it was ({before} tokens): nothing could be won."
+    return f"The conversation is shorter: about {before} tokens before, {after} now."
+
+
 def run_command(magics: Controls, line: str) -> View | str:
     """Run what a `%agent` line asks for.
 
@@ -160,5 +171,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("ask", "ask TOOL [PATTERN]", "ask before such calls", _decide("ask")),
     Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
     Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
+    Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )
