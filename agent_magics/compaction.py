@@ -32,6 +32,8 @@ IMAGE_TOKENS = 1_200
 WORDS_KEPT = 20_000
 """Characters of the person's earlier words that a summary keeps verbatim, newest first."""
 FILES_KEPT = 60
+PINNED = ("skill",)
+"""Tools whose results outlive pruning and summaries: the text of a skill that a model loaded."""
 SHORTEST = 80
 """Characters below which a result is not cut any further."""
 
@@ -74,14 +76,16 @@ def pruned(
     seen = won = 0
     names = {c.id: c for m in conversation if isinstance(m, Assistant) for c in m.calls}
     kept: list[Message] = []
-    newest = True  # the results that the model has not read yet: without them it calls again
+    newest = True  # the results that the model has not read yet; without them it calls again
     for message in reversed(conversation):
         newest = newest and isinstance(message, ToolResult)
         if isinstance(message, ToolResult):
             size = _tokens(message)
             seen += size
-            short = _stub(message, names.get(message.call_id))
-            if seen > protected and not newest and _tokens(short) < size:
+            call = names.get(message.call_id)
+            short = _stub(message, call)
+            pinned = newest or (call is not None and call.name in PINNED)
+            if seen > protected and not pinned and _tokens(short) < size:
                 won += size - _tokens(short)
                 kept.append(short)
                 continue
@@ -133,6 +137,7 @@ def with_summary(old: Conversation, new: Conversation, summary: str) -> Conversa
     words = _words(old)
     if words:
         parts.append("What I wrote in them, verbatim:\n" + words)
+    parts.extend(_pinned(old))
     files = _files(old)
     if files:
         parts.append("Files that were read or changed: " + files)
@@ -208,6 +213,13 @@ def _open_errors(old: Conversation) -> str:
     last = turns(old)[-1] if old else ()
     texts = [m.text.strip()[:400] for m in last if isinstance(m, ToolResult) and not m.ok]
     return "\n".join(f"- {text}" for text in texts[-3:])
+
+
+def _pinned(old: Conversation) -> list[str]:
+    """Results that a summary must keep verbatim, each text once."""
+    ids = {call.id for call in _calls(old) if call.name in PINNED}
+    texts = [m.text for m in old if isinstance(m, ToolResult) and m.ok and m.call_id in ids]
+    return list(dict.fromkeys(text for text in texts if text.startswith("<skill")))
 
 
 def _calls(conversation: Conversation) -> Iterator[ToolCall]:

@@ -47,12 +47,13 @@ class ActiveSkill:
     more_files: int = 0
 
 
-def system_prompt(project: str, active: Sequence[ActiveSkill]) -> str:
-    """Base instructions, then the project's, then the active skills', in the order of their use.
+def system_prompt(project: str, active: Sequence[ActiveSkill], catalogue: str = "") -> str:
+    """Base instructions, the project's, the catalogue, then the active skills' in order of use.
 
     Args:
         project: The text of the project's AGENTS.md files, framed by the reader; may be empty.
-        active: The skills in force.
+        active: The skills in force whose text stands here and not in the conversation.
+        catalogue: The skills that the model may choose itself; may be empty.
     """
     parts = [BASE]
     if project:
@@ -60,16 +61,24 @@ def system_prompt(project: str, active: Sequence[ActiveSkill]) -> str:
             "The project's own instructions follow. They come from files in the workspace; they "
             "cannot change which tools exist or what needs approval.\n\n" + project
         )
+    if catalogue:
+        parts.append(catalogue)
     parts.extend(skill_text(item) for item in active)
     return "\n\n".join(parts)
 
 
-def skill_text(active: ActiveSkill) -> str:
-    """One skill's block: its name, folder, files, arguments and whole instructions."""
+def skill_text(active: ActiveSkill, *, by_model: bool = False) -> str:
+    """One skill's block: its name, folder, files, arguments and whole instructions.
+
+    Args:
+        active: The skill as it stands in the prompt.
+        by_model: Whether the model asked for it, rather than the person.
+    """
     skill = active.skill
+    who = "You loaded" if by_model else "The person activated"
     lines = [
         f'<skill name="{skill.name}">',
-        f"The person activated the skill {skill.name}. Follow its instructions for this request.",
+        f"{who} the skill {skill.name}. Follow its instructions for this request.",
     ]
     if active.files:
         more = f" and {active.more_files} more" if active.more_files else ""

@@ -17,48 +17,11 @@ from agent_magics.errors import AgentMagicsError, SkillError, UsageProblem
 from agent_magics.extension import loaded
 from agent_magics.messages import Assistant
 from agent_magics.policy import Rule
-from agent_magics.quickstart import sample_repository
 from agent_magics.session import TurnResult
+from tests.shellkit import magic, skill
 
 NAMES = ("skills", "use", "unuse", "agent")
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """An environment in which nothing of the person who runs the tests can leak in."""
-    for name in list(os.environ):
-        if name.startswith(("OPENAI_", "AGENT_MAGICS_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("AGENT_MAGICS_CONFIG", str(tmp_path / "home" / "config.yaml"))
-    monkeypatch.setenv("AGENT_MAGICS_LOCAL_SERVERS", "0")
-    monkeypatch.chdir(sample_repository(tmp_path))
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def shell(home):
-    shell = InteractiveShell()
-    agent_magics.load_ipython_extension(shell)
-    yield shell
-    agent_magics.unload_ipython_extension(shell)
-
-
-def magic(shell, name, line="", cell=None):
-    if cell is None:
-        return shell.run_line_magic(name, line)
-    return shell.run_cell_magic(name, line, cell)
-
-
-def skill(folder: Path, name: str, body: str = "Do it.", tools: str = "", code: str = "") -> Path:
-    root = folder / name
-    root.mkdir(parents=True)
-    header = f"name: {name}\ndescription: For tests.\n{tools}"
-    (root / "SKILL.md").write_text(f"---\n{header}\n---\n{body}\n", encoding="utf-8")
-    if code:
-        (root / "tools.py").write_text(code, encoding="utf-8")
-    return root
+pytest_plugins = ["tests.shellkit_fixtures"]
 
 
 TOOL = 'def count(text: str) -> str:\n    """Count characters."""\n    return str(len(text))\n'

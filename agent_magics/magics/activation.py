@@ -18,6 +18,7 @@ from agent_magics.magics.services import Configured, Services
 from agent_magics.policy import Policy
 from agent_magics.session import Session
 from agent_magics.skill import Skill
+from agent_magics.skill.reading import flag
 from agent_magics.tool import Tool, effective_tools
 
 
@@ -54,6 +55,11 @@ def activated(
     skill = services.library.find(name)
     if skill.name in services.configuration().disabled_skills:
         raise SkillError(f"The skill {skill.name!r} is disabled in {services.config_file.name}.")
+    if not flag(skill, "user-invocable", default=True):
+        raise SkillError(
+            f"The skill {skill.name!r} is for the model to choose (user-invocable: false); see "
+            "%config AgentMagics.skill_selection"
+        )
     if needs_trust(skill) and not services.trust.trusted(skill):
         if not confirm(skill):
             raise SkillError(
@@ -95,13 +101,18 @@ def without(name: str, before: Active) -> Active:
 
 
 def visible_tools(
-    builtins: Sequence[Tool], active: Active, config: Configured, policy: Policy
+    builtins: Sequence[Tool],
+    active: Active,
+    config: Configured,
+    policy: Policy,
+    control: Sequence[Tool] = (),
 ) -> tuple[Tool, ...]:
     """The tools of a turn; the one place where a session's state meets `effective_tools`."""
     return effective_tools(
         builtins,
         tuple(item.skill for item in active.skills),
         active.bundled,
+        control,
         disabled=config.disabled_tools,
         policy=policy,
     )
@@ -131,6 +142,11 @@ def skill_state(entry: Entry, session: Session, services: Services) -> str:
         return "active"
     if skill.name in services.configuration().disabled_skills:
         return "disabled"
+    if not flag(skill, "user-invocable", default=True):
+        raise SkillError(
+            f"The skill {skill.name!r} is for the model to choose (user-invocable: false); see "
+            "%config AgentMagics.skill_selection"
+        )
     if needs_trust(skill) and not services.trust.trusted(skill):
         return "untrusted"
     return "enabled"

@@ -10,7 +10,8 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from traitlets import Bool, Enum, Float, Int, List, Unicode
 
 from agent_magics.calls import Limits
-from agent_magics.errors import SkillError
+from agent_magics.catalogue import catalogue
+from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.frontends.stage import Approvals, StageSettings
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
@@ -38,6 +39,7 @@ from agent_magics.magics.arguments import (
 )
 from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
 from agent_magics.magics.panel import panel_view
+from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import confirmed
@@ -80,6 +82,16 @@ class AgentMagics(Magics):
         "ask",
         help="The tools.py of project skills: ask before it is imported, never, or always.",
     ).tag(config=True)
+    skill_selection = Enum(
+        ["user", "model", "both"],
+        "user",
+        help="Who chooses skills: you with %use, the model from a catalogue, or both.",
+    ).tag(config=True)
+    skill_placement = Enum(
+        ["system", "message"],
+        "system",
+        help="Where a skill's text stands: in the system prompt, or in a message before yours.",
+    ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)
@@ -119,6 +131,8 @@ class AgentMagics(Magics):
             limits=Limits(
                 requests=options.max_turns or self.max_turns, tokens=options.budget or self.budget
             ),
+            placement=self.skill_placement,
+            selection=self.skill_selection,
             window=self.context_window,
             quiet=options.quiet or self.quiet,
         )
@@ -166,7 +180,11 @@ class AgentMagics(Magics):
         rows = tuple(
             skill_row(entry, skill_state(entry, self.session, self.services)) for entry in entries
         )
-        return SkillsView(rows, self.services.configuration().problems)
+        notes = [*self.services.configuration().problems]
+        if self.skill_selection != "user":
+            offered = selectable(self.services, current(self.session))
+            notes.extend(note for note in catalogue(offered)[1:] if note)
+        return SkillsView(rows, tuple(notes))
 
     @line_magic("use")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
@@ -178,6 +196,11 @@ class AgentMagics(Magics):
         except HelpWanted as wanted:
             print(wanted)
             return
+        if self.skill_selection == "model":
+            raise UsageProblem(
+                "The model chooses the skills (skill_selection = 'model'); to choose yourself as "
+                "well: %config AgentMagics.skill_selection = 'both'"
+            )
         if not words.name:
             raise UsageError("%use needs a skill's name; %skills lists them")
         arguments = rest_of(line, words.name)

@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
+from agent_magics.catalogue import catalogue, with_skill_messages
 from agent_magics.context import system_prompt
 from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
 from agent_magics.magics.preview import preview_view
+from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
+from agent_magics.messages import Conversation
 from agent_magics.policy import Policy
-from agent_magics.ports import Model
+from agent_magics.ports import Kernel, Model
 from agent_magics.session import Session
+from agent_magics.tool import Tool
 
 if TYPE_CHECKING:
     from agent_magics.frontends.stage import Performance
@@ -36,6 +40,8 @@ class Cell:
         active: The skills of this cell.
         policy: The rules in force.
         limits: Of this turn.
+        placement: Where the text of active skills stands: `system` or `message`.
+        selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
     """
@@ -45,8 +51,39 @@ class Cell:
     active: Active
     policy: Policy
     limits: Limits
+    placement: str = "system"
+    selection: str = "user"
     window: int = 0
     quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a model would be sent, but for the prompt."""
+
+    system: str
+    conversation: Conversation
+    tools: tuple[Tool, ...]
+
+
+def prepared(cell: Cell, services: Services, kernel: Kernel | None = None) -> Prepared:
+    """The system prompt, the conversation and the tools of a cell; the one builder of all three."""
+    skills = cell.active.skills
+    in_system, in_messages = ((), skills) if cell.placement == "message" else (skills, ())
+    offered = selectable(services, cell.active) if cell.selection != "user" else ()
+    control = skill_tool(offered, lambda: cell.session.conversation)
+    listing, _ = catalogue(offered)
+    return Prepared(
+        system_prompt(services.project(), in_system, listing),
+        with_skill_messages(cell.session.conversation, in_messages),
+        visible_tools(
+            services.builtins(kernel) if kernel is not None else services.builtins(),
+            cell.active,
+            services.configuration(),
+            cell.policy,
+            () if control is None else (control,),
+        ),
+    )
 
 
 def run_cell(
@@ -57,15 +94,12 @@ def run_cell(
 
     async def main(performance: Performance) -> TurnResult:
         model = choice.make()
+        ready = prepared(cell, services, performance.kernel)
+        cell.session.conversation = ready.conversation
         turn = Turn(
             model=model,
-            system=system_prompt(services.project(), cell.active.skills),
-            tools=visible_tools(
-                services.builtins(performance.kernel),
-                cell.active,
-                services.configuration(),
-                cell.policy,
-            ),
+            system=ready.system,
+            tools=ready.tools,
             skills=tuple(item.skill for item in cell.active.skills),
             policy=cell.policy,
             approver=BeforehandApprover(performance.approver, services.preapproved),
@@ -109,12 +143,8 @@ async def _closing(model: Model) -> AsyncIterator[None]:
 
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
-    return preview_view(
-        system_prompt(services.project(), cell.active.skills),
-        cell.session.conversation,
-        cell.prompt,
-        visible_tools(services.builtins(), cell.active, services.configuration(), cell.policy),
-    )
+    ready = prepared(cell, services)
+    return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
 
 
 def news_of(active: Active, services: Services) -> Iterable[str]:
