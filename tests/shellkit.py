@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent_magics.extension.assembly import bundled_skills
+
+SHIPPED = tuple(sorted(folder.name for folder in bundled_skills().iterdir() if folder.is_dir()))
+"""The names of the skills that come with the package."""
+
 
 def magic(shell, name, line="", cell=None):
     if cell is None:

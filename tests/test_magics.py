@@ -18,7 +18,7 @@ from agent_magics.extension import loaded
 from agent_magics.messages import Assistant
 from agent_magics.policy import Rule
 from agent_magics.session import TurnResult
-from tests.shellkit import magic, skill
+from tests.shellkit import SHIPPED, magic, skill
 
 NAMES = ("skills", "use", "unuse", "agent")
 pytest_plugins = ["tests.shellkit_fixtures"]
@@ -33,7 +33,7 @@ def test_loading_says_one_line_with_skills_and_commands(home, capsys):
     said = capsys.readouterr().out.splitlines()
     agent_magics.unload_ipython_extension(shell)
     assert said == [
-        "agent_magics: skills code-review, explore. "
+        f"agent_magics: skills {', '.join(SHIPPED)}. "
         "Commands: %skills, %use NAME, %%agent (panel: %agent)"
     ]
 
@@ -96,7 +96,7 @@ def test_importing_the_package_imports_nothing_of_it():
 
 def test_the_shipped_skills_are_listed_as_a_table_and_as_rows(shell):
     view = magic(shell, "skills")
-    assert [row.name for row in view] == ["code-review", "explore"]
+    assert tuple(row.name for row in view) == SHIPPED
     assert view["explore"].tools == ("ls", "glob", "read")
     assert view["code-review"].bundled == ("git_diff",)
     assert "explore" in view._repr_mimebundle_()["text/html"]

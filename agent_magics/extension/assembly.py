@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +13,7 @@ from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.models import ModelChooser
+from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
 from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
@@ -55,6 +57,11 @@ def bundled_skills() -> Path:
     return inside if inside.is_dir() else package.parent / "skills"
 
 
+def builtin_names() -> frozenset[str]:
+    """The names of all built-in tools."""
+    return frozenset(tool.name for tool in builtin_tools(Workspace(Path.cwd), _NoKernel()))
+
+
 def make_services(
     shell: InteractiveShell,
     magics: AgentMagics,
@@ -76,8 +83,11 @@ def make_services(
     def root() -> Path:
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
+    switches = SwitchFile(config_file.parent / "disabled-skills.json")
+
     def configuration() -> Configuration:
-        return read_configuration(config_file, root())
+        config = read_configuration(config_file, root())
+        return replace(config, disabled_skills=(*config.disabled_skills, *switches.disabled()))
 
     def skill_places() -> tuple[Place, ...]:
         configured = [Path(path).expanduser() for path in magics.skill_paths]
@@ -88,7 +98,7 @@ def make_services(
         return tuple(item.skill.root for item in magics.session.active)
 
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
-    names = frozenset(tool.name for tool in builtin_tools(workspace, _NoKernel()))
+    names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
 
@@ -113,5 +123,7 @@ def make_services(
         choose=ModelChooser(environment, variables, configuration),
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
+        switch=lambda name, on: switches.switch(name, on=on),
+        own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_magics.errors import ConfigError
+from agent_magics.extension.switches import write_private
 from agent_magics.library.trust import Trust
 from agent_magics.skill import Skill
 
@@ -39,15 +37,7 @@ class TrustFile:
         """
         pairs = self._read().adding(skill).pairs
         text = json.dumps([{"folder": f, "digest": d} for f, d in sorted(pairs)], indent=1)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # A temporary file beside it: mode 0600, and never half a list.
-            handle, name = tempfile.mkstemp(dir=self.path.parent)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-            Path(name).replace(self.path)
-        except OSError as error:
-            raise ConfigError(f"The trust cannot be kept in {self.path}: {error}") from error
+        write_private(self.path, text + "\n")
 
     def _read(self) -> Trust:
         try:

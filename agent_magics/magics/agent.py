@@ -41,6 +41,7 @@ from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
 from agent_magics.magics.panel import panel_view
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import confirmed
 from agent_magics.magics.views import View
@@ -167,11 +168,9 @@ class AgentMagics(Magics):
         except HelpWanted as wanted:
             print(wanted)
             return None
-        if words.trust:
-            skill = self.services.library.find(words.trust)
-            self.services.trust.remember(skill)
-            print(f"Trusted: {skill.name} as it is now ({skill.digest[:12]}); a change asks again.")
-            return None
+        done = run_skills_command(words, self.services)
+        if done is not None:
+            return _shown(done)
         entries = self.services.library.entries()
         if words.name:
             skill = self._known(words.name)

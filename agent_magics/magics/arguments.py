@@ -90,7 +90,15 @@ def skills_parser() -> MagicArgumentParser:
         add_help=False,
     )
     parser.add_argument("-h", "--help", action="store_true", help="show this text")
-    parser.add_argument("--trust", metavar="NAME", help="trust the code of this project skill")
+    add = parser.add_argument
+    add("--trust", metavar="NAME", help="trust a project's skill as it is now")
+    add("--enable", metavar="NAME", help="switch a skill on again")
+    add("--disable", metavar="NAME", help="switch a skill off, here and in later kernels")
+    add("--new", metavar="NAME", help="make a skill to start from, in ./skills")
+    add("--tools", action="store_true", help="with --new: with a tools.py")
+    add("--add", metavar="PATH", help="copy a skill folder into your own skills")
+    check = "say what is off about all skills, a skill folder, or a folder of skills"
+    add("--check", nargs="?", const="", metavar="PATH", help=check)
     parser.add_argument("name", nargs="?", metavar="NAME", help="a skill")
     return parser
 

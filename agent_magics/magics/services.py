@@ -102,6 +102,8 @@ class Services:
         choose: Which model answers.
         trust: For project skills with code.
         preapproved: An answer that an option gave beforehand, for headless runs.
+        switch: Enables or disables a skill by name, for later kernels as well.
+        own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
     """
 
@@ -116,6 +118,8 @@ class Services:
     choose: Callable[[ModelSettings], ModelChoice]
     trust: TrustStore
     preapproved: Callable[[Question], Answer | None]
+    switch: Callable[[str, bool], None]
+    own_skills: Path
     config_file: Path
 
 
