@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_magics.extension.assembly import bundled_skills
 
-SHIPPED = tuple(sorted(folder.name for folder in bundled_skills().iterdir() if folder.is_dir()))
+SHIPPED = tuple(sorted(file.parent.name for file in bundled_skills().glob("*/SKILL.md")))
 """The names of the skills that come with the package."""
 
 
