@@ -1,61 +1,16 @@
 """What a person reads when an endpoint gives no answer: what happened, and what to do next.
 
-Pure. Two lines each. Owns the words and keeps secrets out of them; what is retried is decided in
-`retrying`.
+Pure. Two lines each. Owns the words; `place` keeps secrets out of them, `reaching` has the words
+for servers that were never reached, and what is tried again is decided in `retrying`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from agent_magics.errors import ContextOverflow, ModelError
 from agent_magics.providers.complaints import Complaint
-
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|key|hf|AIza)[-_]?[A-Za-z0-9_-]{16,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a request goes, for texts.
-
-    Args:
-        url: The base URL, free of passwords and query.
-        model: The model's name.
-        secrets: Texts that must not appear anywhere.
-    """
-
-    url: str
-    model: str
-    secrets: Collection[str] = field(default=(), repr=False)
-
-    @property
-    def host(self) -> str:
-        """The host and port."""
-        return urlsplit(self.url).netloc or self.url
-
-    def clean(self, text: str) -> str:
-        """The text without keys: ours wherever it stands, and whatever looks like one."""
-        for secret in self.secrets:
-            if len(secret) >= 4:
-                text = text.replace(secret, "[key]")
-        return _KEY_LIKE.sub("[key]", text)
-
-
-def shown_url(url: str) -> str:
-    """A URL without user, password, query and fragment."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return "(unreadable URL)"
-    if not host:
-        return url if not {"@", "?"} & set(url) else "(unreadable URL)"
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
+from agent_magics.providers.place import Place
 
 
 def refused(complaint: Complaint, place: Place, wait: float | None = None) -> ModelError:
@@ -105,7 +60,7 @@ def _explained(complaint: Complaint, place: Place, wait: float | None) -> tuple[
             f"{place.host} has a problem of its own",
             "Run the cell again later; if it stays, look at the server's own log or status page.",
         )
-    if re.search(r"model\W.*(not (found|exist)|unknown|invalid)|no such model", words):
+    if re.search(_NO_MODEL, words):
         return _not_found("model", place)
     return (
         f"{place.host} refused the request",
@@ -113,6 +68,7 @@ def _explained(complaint: Complaint, place: Place, wait: float | None) -> tuple[
     )
 
 
+_NO_MODEL = r"model\W.*(not (found|exist)|unknown|invalid)|(no such|unknown|invalid) model"
 _URL_ADVICE = (
     "Check the base URL {place.url}: it usually ends in /v1. A sign-in page or a proxy may also "
     "stand in between."
@@ -167,6 +123,14 @@ def unreadable(what: str, place: Place) -> ModelError:
     return ModelError(
         f"The answer of {place.host} cannot be read: {place.clean(what)}.\n"
         + _URL_ADVICE.format(place=place)
+    )
+
+
+def unwritable(why: str, place: Place) -> ModelError:
+    """The error for a request that JSON has no form for."""
+    return ModelError(
+        f"The request to {place.model} cannot be written as JSON: {place.clean(why)}.\n"
+        "Look at the options of the model and at the parameters of the tools that a skill brought."
     )
 
 

@@ -14,10 +14,10 @@ from agent_magics.errors import ContextOverflow
 from agent_magics.events import CallDelta, ReasoningDelta, TextDelta
 from agent_magics.messages import JSON, Assistant, Usage
 from agent_magics.providers import advice
-from agent_magics.providers.advice import Place
 from agent_magics.providers.assembler import Assembler, Delta, Offer
 from agent_magics.providers.complaints import Complaint, is_error, read_complaint
 from agent_magics.providers.faults import Fault, Kind
+from agent_magics.providers.place import Place
 from agent_magics.providers.sse import LONGEST, EventReader, Unreadable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -73,7 +73,8 @@ class AnswerReader:
         self._body.append(piece)
         self._size += len(piece)
         if self._size > LONGEST:
-            raise Fault("endless answer", advice.unreadable("it is endless", self._place))
+            error = advice.unreadable("it is endless", self._place)
+            raise Fault("an endless answer", error, again=False)
         if self._form == "value":
             return []
         start = b"".join(self._body).lstrip(b" \t\r\n\xef\xbb\xbf")
@@ -98,17 +99,18 @@ class AnswerReader:
         message = self._assembler.message(broken=not complete)
         if message.stop == "cut":
             raise self.broken("it ended before it was complete", clean=True)
-        if not self.chosen and self._assembler.blank:
-            if self._form == "events":
-                error = advice.unreadable("the stream held no answer", self._place)
-            else:
-                error = advice.unreadable("it is no chat completion", self._place)
-            raise Fault("an answer without content", error, "empty", usage=self.usage)
         if self._assembler.blank and message.stop in ("end", "filter"):
-            withheld = message if message.stop == "filter" else None
-            error = advice.empty_answer(self._place)
-            raise Fault("an empty answer", error, "empty", partial=withheld, usage=self.usage)
+            raise self._empty(message)
         return deltas, message
+
+    def _empty(self, message: Assistant) -> Fault:
+        """The fault of an answer without content."""
+        if self.chosen:
+            error, reason = advice.empty_answer(self._place), "an empty answer"
+        else:
+            error, reason = advice.unreadable("it holds no answer", self._place), "no answer in it"
+        withheld = message if message.stop == "filter" else None
+        return Fault(reason, error, "empty", partial=withheld, usage=self.usage)
 
     def broken(self, what: str, *, clean: bool = False) -> Fault:
         """The fault of an answer that broke off here.
@@ -121,7 +123,8 @@ class AnswerReader:
         partial = None if self._assembler.blank else message
         error = advice.broken_off(what, self._place)
         kind: Kind = "cut" if clean else "lost"
-        return Fault(what, error, kind, partial=partial, usage=self.usage)
+        reason = "the answer ended too early" if clean else "the answer broke off"
+        return Fault(reason, error, kind, partial=partial, usage=self.usage)
 
     def _take_events(self, piece: bytes) -> list[Delta]:
         try:
@@ -156,10 +159,14 @@ class AnswerReader:
         try:
             value = json.loads(body.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError):
-            raise self.broken("its JSON breaks off") from None
-        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            if b"\n{" not in body:
+                raise self.broken("its JSON breaks off") from None
+            # A stream as bare JSON lines, which looked like one value at first.
+            self._form = "events"
+            return [*self._take_events(body), *self._end_of_events()]
+        if isinstance(value, list) and value and isinstance(value[0], dict):
             value = value[0]
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             error = advice.unreadable("it is no chat completion", self._place)
             raise Fault("an answer without content", error, "empty")
         return self._take(value)

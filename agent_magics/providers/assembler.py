@@ -98,17 +98,17 @@ class Assembler:
         usage = chunk.get("usage")
         choices = chunk.get("choices")
         shown: list[Delta] = []
-        if isinstance(choices, Mapping):
+        if isinstance(choices, dict):
             choices = [choices]
         if isinstance(choices, list):
             for choice in choices:
-                if isinstance(choice, Mapping):
+                if isinstance(choice, dict):
                     self._take_choice(choice, shown)
                     usage = usage or choice.get("usage")
         if usage is None:
             inner = chunk.get("x_groq")
-            usage = inner.get("usage") if isinstance(inner, Mapping) else None
-        if isinstance(usage, Mapping):
+            usage = inner.get("usage") if isinstance(inner, dict) else None
+        if isinstance(usage, dict):
             self._usage = read_usage(usage)
         return shown
 
@@ -124,9 +124,9 @@ class Assembler:
 
     def _take_choice(self, choice: Mapping[str, JSON], shown: list[Delta]) -> None:
         delta = choice.get("delta")
-        if isinstance(delta, Mapping) and delta:
+        if isinstance(delta, dict) and delta:
             self._take_message(delta, shown, whole=False)
-        elif isinstance(message := choice.get("message"), Mapping):
+        elif isinstance(message := choice.get("message"), dict):
             # A whole answer; some servers repeat it at the end of a stream.
             if self.blank:
                 self._take_message(message, shown, whole=True)
@@ -192,7 +192,7 @@ class Assembler:
         Args:
             broken: Whether the stream ended without saying that the answer is complete.
         """
-        text = "".join(self._text) + without_surrogates(self._half)
+        text = "".join(self._text)
         stop = self._stop(broken)
         problem = {"length": CUT, "cut": BROKEN, "filter": FILTERED}.get(stop, "")
         calls = tuple(self._call(draft, problem) for draft in self._drafts.kept())

@@ -15,6 +15,7 @@ from agent_magics.messages import JSON, Message
 from agent_magics.ports import Request
 from agent_magics.providers import wire
 from agent_magics.providers.profiles import Profile
+from agent_magics.providers.prompted import in_words
 
 
 class BodyWriter:
@@ -24,18 +25,17 @@ class BodyWriter:
         model: The model's name.
     """
 
-    __slots__ = ("_model", "_profile", "_written")
+    __slots__ = ("_kept", "_model")
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._profile: Profile | None = None
-        self._written: dict[int, tuple[Message, bytes]] = {}
+        # One value, exchanged as a whole: two threads may write at the same time.
+        self._kept: tuple[Profile, dict[int, tuple[Message, bytes]]] = (Profile(), {})
 
     def write(self, request: Request, profile: Profile, *, stream: bool) -> bytes:
         """The body of a request, in UTF-8; lone surrogates become `?`."""
-        if profile != self._profile:
-            self._profile = profile
-            self._written.clear()
+        if not profile.tools:
+            request = in_words(request)
         head = encoded(wire.settings(request, self._model, profile, stream=stream))
         messages = self._messages(request, profile)
         return b'%s,"messages":[%s]}' % (head[:-1], b",".join(messages))
@@ -46,15 +46,18 @@ class BodyWriter:
         if profile.alternate or profile.answer_after_results or profile.system_role == "user":
             plain = [wire.wire_message(message, self._model, profile) for message in ordered]
             return [encoded(m) for m in wire.rearranged([*first, *plain], profile)]
+        written_for, written = self._kept
+        if written_for != profile:
+            written = {}
         kept: dict[int, tuple[Message, bytes]] = {}
         pieces = [encoded(message) for message in first]
         for message in ordered:
-            known = self._written.get(id(message))
+            known = written.get(id(message))
             if known is None or known[0] is not message:
                 known = (message, encoded(wire.wire_message(message, self._model, profile)))
             kept[id(message)] = known
             pieces.append(known[1])
-        self._written = kept
+        self._kept = (profile, kept)
         return pieces
 
 

@@ -102,22 +102,22 @@ class Drafts:
             entries: A list of deltas, or one.
             whole: Whether each entry is a call of its own, as in an answer without streaming.
         """
-        if isinstance(entries, Mapping):
+        if isinstance(entries, dict):
             entries = [entries]
         if not isinstance(entries, list):
             return []
-        deltas = (_delta(entry) for entry in entries if isinstance(entry, Mapping))
+        deltas = (_delta(entry) for entry in entries if isinstance(entry, dict))
         return [draft for delta in deltas if (draft := self._add(delta, whole)) is not None]
 
     def take_legacy(self, entry: JSON) -> list[Draft]:
         """Take the value of a `function_call` field."""
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, dict):
             return []
         return self.take([{"index": _LEGACY_INDEX, "function": entry}])
 
     def kept(self) -> list[Draft]:
         """The calls without the noise: empty ones, and empty heads that were sent again."""
-        named = [draft for draft in self.all if draft.name or draft.length]
+        named = [draft for draft in self.all if draft.name or draft.arguments.strip()]
         return [
             draft
             for draft, following in zip_longest(named, named[1:])
@@ -161,7 +161,8 @@ class Drafts:
         known = [draft for draft in self.all if draft.id == delta.id]
         here = self._latest(delta.index) if delta.index is not None else self.all[-1]
         if not known:
-            return here if here is not None and self._only_the_id_is_new(here, delta) else None
+            goes_on = here is not None and self._only_the_id_is_new(here, delta)
+            return here if goes_on else None
         draft = here if here in known else known[-1]
         assert draft is not None
         moved = delta.index is not None and draft.index not in (None, delta.index)
@@ -176,12 +177,12 @@ class Drafts:
     def _only_the_id_is_new(self, here: Draft, delta: _Delta) -> bool:
         """Whether an unseen id is noise: some servers make up a new one for each delta."""
         if here.complete:
-            return False
+            return not (delta.name or delta.text.strip())
         if not delta.name:
             return True
         if not here.id and not here.name:
             return True
-        return here.name == delta.name and here.length > 0 and not delta.opens
+        return delta.index is not None and here.name == delta.name and here.length > 0
 
     def _by_index(self, delta: _Delta, index: int) -> Draft | None:
         here, last = self._latest(index), self.all[-1]
@@ -201,8 +202,9 @@ class Drafts:
         if draft.length == 0:
             same = delta.name == draft.name
             return draft if same or self._is_one_name(draft.name, delta.name) else None
-        cumulative = delta.text.startswith(draft.arguments)
-        return draft if delta.name == draft.name and (cumulative or not delta.opens) else None
+        # A name that comes again while arguments are incomplete goes on: if that is wrong, the
+        # whole is no JSON and the model is told; a new call could run with a part of an object.
+        return draft if delta.name == draft.name else None
 
     def _second(self, draft: Draft, delta: _Delta) -> Draft | None:
         """Where a second whole object goes that came without a name."""
@@ -242,7 +244,7 @@ def _delta(entry: Mapping[str, JSON]) -> _Delta:
     function = entry.get("function")
     if isinstance(function, str):
         function = {"name": function}
-    if not isinstance(function, Mapping):
+    if not isinstance(function, dict):
         function = entry
     extra = {k: v for k, v in entry.items() if k not in _FIELDS and v not in (None, "", {}, [])}
     if function is not entry:

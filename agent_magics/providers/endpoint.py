@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from agent_magics.providers.advice import Place, shown_url
+from agent_magics.providers.place import Place, shown_url
 from agent_magics.providers.profiles import OPENAI_URL, Profile, detected
-from agent_magics.providers.retrying import Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +23,22 @@ class Timeouts:
     connect: float = 10.0
     first: float = 300.0
     idle: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long it is tried.
+
+    Args:
+        tries: How often the server is asked for one answer when it fails.
+        cut: How often of these for streams that end properly but never say that they are complete;
+            some servers always do, and then the last text is kept, marked as cut.
+        longest_wait: Seconds that a server may ask to wait; more is reported instead.
+    """
+
+    tries: int = 5
+    cut: int = 3
+    longest_wait: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def _merged_list(old: list[JSON], new: list[JSON]) -> list[JSON]:
     result = list(old)
     for item in new:
         last = result[-1] if result else None
-        if isinstance(item, Mapping) and isinstance(last, Mapping) and _same_block(last, item):
+        if isinstance(item, dict) and isinstance(last, dict) and _same_block(last, item):
             joined = {k: last[k] + item[k] for k in ("text", "summary") if k in last and k in item}
             known = {key: value for key, value in item.items() if value is not None}
             result[-1] = {**last, **known, **joined}
@@ -68,7 +68,7 @@ def content_text(content: JSON) -> tuple[str, str]:
     """The text and the reasoning of a `content` field: a text, or a list of parts."""
     if isinstance(content, str):
         return content, ""
-    if isinstance(content, Mapping):
+    if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
         return "", ""
@@ -77,7 +77,7 @@ def content_text(content: JSON) -> tuple[str, str]:
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping):
+        elif isinstance(part, dict):
             text = part.get("text")
             if isinstance(text, str):
                 texts.append(text)
@@ -103,7 +103,7 @@ def read_usage(usage: Mapping[str, JSON]) -> Usage:
 
 
 def _count(fields: JSON, *names: str) -> int:
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, dict):
         return 0
     for name in names:
         value = fields.get(name)

@@ -19,7 +19,8 @@ _REFUSES = re.compile(
     r"|unrecogni[sz]ed|unexpected|extra (inputs|fields?)|extra_forbidden"
     r"|not (permitted|allowed|accepted|valid)|invalid|cannot find field|no such"
     r"|additional properties|only supports?|must be|should be"
-    r"|not implemented|unable to|deprecated|cannot be|can't"
+    r"|not implemented|unable to|deprecated|cannot be|can't|no endpoints found"
+    r"|not one of"
 )
 _SCHEMA_WORDS = (
     "$schema", "additionalproperties", "exclusiveminimum", "exclusivemaximum", "default", "pattern",
@@ -31,6 +32,8 @@ _NEVER_DROPPED = frozenset((
     "function", "name", "arguments", "text", "stream",
 ))  # fmt: skip
 
+
+_ABOUT_SOMETHING_ELSE = (401, 402, 403, 408, 409, 425, 429)
 
 _OTHER_NAME: dict[MaxTokens, MaxTokens] = {
     "max_tokens": "max_completion_tokens",
@@ -55,6 +58,7 @@ class Lesson:
 class _Refused:
     """A refusal beside the request that was refused."""
 
+    message: str
     words: str
     param: str
     profile: Profile
@@ -81,10 +85,18 @@ def learnt(profile: Profile, complaint: Complaint, sent: Collection[str]) -> Les
         sent: Names of the fields that the request had, at its top level, in its messages
             (`image_url`, `reasoning_content`) and in its schemas.
     """
-    if complaint.status in (401, 402, 403, 404, 408, 409, 425, 429) or complaint.page:
-        return None
     words = complaint.words
-    refused = _Refused(words, complaint.param.lower(), profile, sent, bool(_REFUSES.search(words)))
+    missing = complaint.status == 404 and "no endpoints found" not in words  # OpenRouter's way
+    if complaint.status in _ABOUT_SOMETHING_ELSE or complaint.page or missing:
+        return None
+    refused = _Refused(
+        complaint.message,
+        words,
+        complaint.param.lower(),
+        profile,
+        sent,
+        bool(_REFUSES.search(words)),
+    )
     for rule in _RULES:
         lesson = rule(refused)
         if lesson is not None and lesson.profile != profile:
@@ -111,7 +123,7 @@ def _stream(r: _Refused) -> Lesson | None:
     if "stream_options" in r.sent and r.names("stream_options", "include_usage"):
         return Lesson(replace(r.profile, stream_options=False))
     streaming = r.param == "stream" or re.search(
-        r"(verified|unable|not support\w*|cannot|not allowed)[^.]* stream|stream\w* (is|are) not"
+        r"(verified|unable|not support\w*|cannot|not allowed)[^.]* stream|stream(ing)? (is|are) not"
         r"|does not support stream",
         r.words,
     )
@@ -231,14 +243,16 @@ def _no_tools(r: _Refused) -> Lesson | None:
     """Comes last: it takes the most away."""
     refused = re.search(
         r"(does not|doesn't|not) support\w* (tool|function)|tools? (use|calling) is not"
-        r"|(tools?|functions?)\W{1,3}(is|are) not supported|tool choice requires",
+        r"|(tools?|functions?)\W{1,3}(is|are) not supported|tool choice requires"
+        r"|no endpoints found that support tool",
         r.words,
     )
     if not refused or "tools" not in r.sent:
         return None
     return Lesson(
         replace(r.profile, tools=False),
-        "This model takes no tools, so it can neither look nor act; choose another one for that.",
+        f"The server takes no tools for this model ({r.message}). They are described to it in "
+        "words from now on, which works less well.",
     )
 
 

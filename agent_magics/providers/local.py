@@ -7,16 +7,18 @@ never asked, redirects never followed.
 
 from __future__ import annotations
 
-import http.client
 import json
-import ssl
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agent_magics.messages import JSON
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 PORTS: Mapping[int, str] = {
     11434: "Ollama",
@@ -90,6 +92,9 @@ def models_at(base_url: str, api_key: str = "", timeout: float = 2.0) -> tuple[s
 
 def _get(url: str, headers: Mapping[str, str], timeout: float) -> bytes:
     """The body of a good answer within a time; empty for anything else."""
+    import http.client
+    import ssl
+
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -116,7 +121,7 @@ def _get(url: str, headers: Mapping[str, str], timeout: float) -> bytes:
         connection.close()
 
 
-def _bounded(response: http.client.HTTPResponse, deadline: float) -> bytes:
+def _bounded(response: HTTPResponse, deadline: float) -> bytes:
     """The body, if it ends in time and in size."""
     body = bytearray()
     while piece := response.read1(65536):

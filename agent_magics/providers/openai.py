@@ -13,7 +13,6 @@ import json
 import random
 import ssl
 import time
-import weakref
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -22,10 +21,10 @@ from agent_magics.ports import Clock, Request, Sleep, Streamed
 from agent_magics.providers import advice, reaching
 from agent_magics.providers.answers import refusal
 from agent_magics.providers.complaints import read_complaint
-from agent_magics.providers.endpoint import Endpoint, Learnt, Timeouts
+from agent_magics.providers.endpoint import Endpoint, Learnt, Patience, Timeouts
 from agent_magics.providers.faults import Fault
 from agent_magics.providers.profiles import Profile
-from agent_magics.providers.retrying import Patience, Persistent, Random, retry_after
+from agent_magics.providers.retrying import Persistent, Random, retry_after
 from agent_magics.providers.trying import Tries, said_by
 from agent_magics.providers.watch import Silent, Watch
 
@@ -37,6 +36,10 @@ __all__ = ["Endpoint", "Learnt", "OpenAIModel", "Patience", "Profile", "Timeouts
 
 _LARGEST_LIST = 4 * 1024 * 1024
 """Bytes of a list of models that are read."""
+
+
+_KEPT = 30.0
+"""Seconds for which an idle connection is kept: a tool's run long, less than servers keep it."""
 
 
 def preload() -> None:
@@ -114,9 +117,7 @@ class _Clients:
         self._place = endpoint.place(model)
         self._clock = clock
         self._tls: ssl.SSLContext | None = None
-        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncOpenAI] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._by_loop: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
 
     async def chat(self, body: bytes) -> httpx2.Response:
         """Send a chat request; fulfils `trying.Send`."""
@@ -194,12 +195,17 @@ class _Clients:
             return Fault("no connection", error)
         error = reaching.unreachable(cause, self._place)
         reason = "no connection" if isinstance(cause, httpx2.ConnectError) else said_by(cause)
+        reason = self._place.clean(reason)
         return Fault(reason, error, again=not reaching.lasting(cause))
 
     def _client(self) -> AsyncOpenAI:
         loop = asyncio.get_running_loop()
         client = self._by_loop.get(loop)
         if client is None:
+            # Loops that ended without `aclose` took their connections with them.
+            for other in list(self._by_loop):
+                if other.is_closed():
+                    self._by_loop.pop(other, None)
             client = self._by_loop[loop] = self._new_client()
         return client
 
@@ -217,7 +223,10 @@ class _Clients:
         timeout = httpx2.Timeout(connect=limits.connect, read=None, write=limits.idle, pool=None)
         try:
             http_client = openai.DefaultAsyncHttpxClient(
-                verify=self._tls_context(), timeout=timeout, trust_env=not endpoint.is_local
+                verify=self._tls_context(),
+                timeout=timeout,
+                limits=httpx2.Limits(keepalive_expiry=_KEPT),
+                trust_env=not endpoint.is_local,
             )
             return openai.AsyncOpenAI(
                 base_url=parts._replace(query="", fragment="").geturl(),

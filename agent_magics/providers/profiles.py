@@ -26,7 +26,7 @@ class Profile:
         stream_options: Whether it takes `stream_options`, which asks for usage in streams.
         system_role: The role of the system prompt; `user`: it goes before the first prompt.
         tool_choice_none: Whether it takes `tool_choice: "none"`; else the tools are left out.
-        tools: Whether it takes tools at all.
+        tools: Whether it takes tools at all; else they are described to it in words.
         tools_needed: Whether it wants a `tools` field when the history has calls.
         strict: Whether schemas are sent as `strict` where they qualify.
         images: Whether it takes images.

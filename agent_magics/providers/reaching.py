@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 
 from agent_magics.errors import ModelError
-from agent_magics.providers.advice import Place
+from agent_magics.providers.place import Place
 
 
 def unreachable(cause: BaseException, place: Place) -> ModelError:
     """The error for a connection that could not be made."""
-    words = " ".join(f"{type(c).__name__} {c}" for c in _chain(cause))
+    words = _words(cause)
+    if _is_elsewhere(words, place):
+        words = f"proxy {words}"
     happened, advice = next(
         (texts for pattern, *texts in _CONNECTION if re.search(pattern, words, re.IGNORECASE)),
         ["No connection to {place.host}", _NETWORK_ADVICE],
@@ -65,6 +67,16 @@ _CONNECTION = (
         _NETWORK_ADVICE,
     ),
     (
+        r"FileNotFoundError|PermissionError|IsADirectoryError",
+        "The certificates for TLS cannot be read",
+        "Check the files that SSL_CERT_FILE and SSL_CERT_DIR name.",
+    ),
+    (
+        r"without sending a response",
+        "{place.host} closed the connection without an answer",
+        "Check the base URL {place.url}: a server with TLS wants https://. Else run it again.",
+    ),
+    (
         r"refused|10061",
         "Nothing listens at {place.url}",
         "Start the server, or check host and port of the base URL.",
@@ -74,7 +86,7 @@ _CONNECTION = (
 
 def lasting(cause: BaseException) -> bool:
     """Whether a failed connection will fail again in the same way."""
-    words = " ".join(f"{type(c).__name__} {c}" for c in _chain(cause))
+    words = _words(cause)
     return bool(
         re.search(
             r"CERTIFICATE_VERIFY_FAILED|CertVerification|WRONG_VERSION_NUMBER|UnsupportedProtocol"
@@ -82,6 +94,16 @@ def lasting(cause: BaseException) -> bool:
             words,
         )
     )
+
+
+def _is_elsewhere(words: str, place: Place) -> bool:
+    """Whether another port than the URL's was tried, which is a proxy's."""
+    tried = re.search(r"Connect call failed \('[^']*', (\d+)", words)
+    return tried is not None and int(tried.group(1)) != place.port
+
+
+def _words(cause: BaseException) -> str:
+    return " ".join(f"{type(c).__name__} {c}" for c in _chain(cause))
 
 
 def _chain(cause: BaseException) -> list[BaseException]:

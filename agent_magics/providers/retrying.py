@@ -7,7 +7,6 @@ before its answer is whole, so a broken one can always be made again. Knows no c
 
 from __future__ import annotations
 
-import email.utils
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -18,6 +17,7 @@ from agent_magics.errors import ContextOverflow, ModelError
 from agent_magics.events import AnswerRestarted, Notice, Retrying
 from agent_magics.messages import Assistant, Usage
 from agent_magics.ports import Clock, Request, Sleep, Streamed
+from agent_magics.providers.endpoint import Patience
 from agent_magics.providers.faults import Fault
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
@@ -28,22 +28,6 @@ NUDGE = "Your last message was empty. Go on: answer, or call a tool."
 
 Try: TypeAlias = Callable[[Request], AsyncIterator[Streamed]]
 Random: TypeAlias = Callable[[], float]
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long it is tried.
-
-    Args:
-        tries: How often the server is asked for one answer when it fails.
-        cut: How often of these for streams that end properly but never say that they are complete;
-            some servers always do, and then the last text is kept, marked as cut.
-        longest_wait: Seconds that a server may ask to wait; more is reported instead.
-    """
-
-    tries: int = 5
-    cut: int = 3
-    longest_wait: float = 120.0
 
 
 @dataclass(slots=True)
@@ -169,6 +153,8 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
         headers: With lower-case names: `retry-after-ms`, or `retry-after` in seconds or as a date.
         clock: Seconds since the epoch, for dates.
     """
+    import email.utils  # takes longer than the rest of this package, for a rare header
+
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit

@@ -82,7 +82,7 @@ class Tries:
         for lessons in range(_MOST_LESSONS + 1):
             profile = self.profile
             stream = self._endpoint.stream and profile.stream
-            body = self._writer.write(request, profile, stream=stream)
+            body = self._body(request, profile, stream=stream)
             names = sent_names(request.tools, profile)
             offer = Offer(self._model, request.tools, names, output_limit(request))
             shown = False
@@ -99,7 +99,14 @@ class Tries:
                     raise
             self._lessons.remember(self._endpoint, self._model, lesson.profile)
             if lesson.notice:
-                yield Notice(lesson.notice, "warning")
+                yield Notice(self._place.clean(lesson.notice), "warning")
+
+    def _body(self, request: Request, profile: Profile, *, stream: bool) -> bytes:
+        try:
+            return self._writer.write(request, profile, stream=stream)
+        except (TypeError, ValueError, RecursionError) as wrong:
+            error = advice.unwritable(str(wrong), self._place)
+            raise Fault("a request that is no JSON", error, again=False) from None
 
     async def _answer(self, body: bytes, offer: Offer) -> AsyncGenerator[Streamed, None]:
         """The deltas and the message of one response."""

@@ -51,12 +51,16 @@ class Watch:
             return await awaitable
         except asyncio.CancelledError:
             # As in `asyncio.timeout`: ours only if nobody else cancelled meanwhile.
-            if self._overdue and task.uncancel() <= cancelling:
-                raise Silent from None
+            if self._overdue:
+                self._overdue = False
+                if task.uncancel() <= cancelling:
+                    raise Silent from None
             raise
         finally:
             self._waiting = None
-            self._overdue = False
+            if self._overdue:  # it came in the last moment, or broke in another way
+                self._overdue = False
+                task.uncancel()
 
     def stop(self) -> None:
         """End the watch; waits after this start it again."""

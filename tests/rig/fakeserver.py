@@ -70,6 +70,7 @@ FAULTS = {
 ALWAYS = {"reasonecho", "sigecho", "reuseid", "stopcalls", "comments", "nodone", "crlf"}
 quirks.install(FAULTS, ALWAYS)
 RUNS = {}
+CONNECTIONS = {"all": 0, "open": 0}
 
 class Run:
     def __init__(self):
@@ -114,7 +115,7 @@ def check(d):
         r = m.get("role")
         if r not in ("system", "developer", "user", "assistant", "tool"): errs.append("unknown role %r" % r)
         if r in ("user", "system", "tool") and not m.get("content"): errs.append("%s message without content" % r)
-        if "\ufffd" not in json.dumps(m) and not encodable(m): errs.append("text that is no UTF-8")
+        if not encodable(m): errs.append("text that is no UTF-8")
         if pending and r != "tool":
             errs.append("tool_call_ids without a tool message: %s" % sorted(pending)); pending = None
         if r == "tool":
@@ -157,6 +158,11 @@ class Handler:
     def abort(self):
         self.w.transport.abort(); raise Abort
 
+    async def nap(self, seconds):
+        """Sleep, but wake when the client closes the connection."""
+        try: await asyncio.wait_for(self.gone(), seconds); self.abort()
+        except asyncio.TimeoutError: pass
+
     async def gone(self):
         """Until the client has closed the connection."""
         while await self.r.read(65536): pass
@@ -168,6 +174,7 @@ class Handler:
                 lines = head.decode("latin1").split("\r\n"); method, target, _ = lines[0].split(" ", 2)
                 hd = {k.lower(): v.strip() for k, v in (l.split(":", 1) for l in lines[1:] if ":" in l)}
                 body = await self.r.readexactly(int(hd.get("content-length", 0)))
+                self.headers, self.target = hd, target
                 await self.route(method, target, hd, body, len(head))
         except (asyncio.IncompleteReadError, ConnectionError, Abort): pass
         finally:
@@ -186,6 +193,12 @@ class Handler:
         spec = {}
         if path.startswith("/s/"):
             s, _, rest = path[3:].partition("/"); spec = parse_spec(s, ","); path = "/" + rest
+        if path.endswith("/models") and spec.get("models"):   # the fault strikes the list of models
+            f = spec.get("fault")
+            if f == "404": return await self.send(404, json.dumps({"error": {"message": "Not Found"}}))
+            self.w.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"); await self.w.drain()
+            if f == "drop": await asyncio.sleep(0.05); self.abort()
+            await self.gone(); self.abort()
         if path.endswith("/models"):
             return await self.send(200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
         if path.endswith("/responses"): return await self.responses(json.loads(body), body, spec, headlen)
@@ -198,7 +211,8 @@ class Handler:
         rec = {"t_recv": t0, "bytes": len(body), "head": headlen, "stream": stream,
                "raw_prefix": common(run.prev, body), "prev_bytes": len(run.prev),
                "can_len": len(can), "can_prefix": common(run.prevc, can), "can_prev": len(run.prevc),
-               "messages": len(d.get("messages") or []), "tools": len(d.get("tools") or [])}
+               "messages": len(d.get("messages") or []), "tools": len(d.get("tools") or []),
+               "headers": self.headers, "target": self.target}
         run.prev, run.prevc = body, can; run.reqs.append(rec); run.bodies.append(body)
         if len(run.bodies) > 400: run.bodies.pop(0)
         try: await self.chat(d, spec, run, rec, stream)
@@ -275,7 +289,7 @@ class Handler:
         if f == "html200": return await self.send(200, "<html><body><h1>Sign in</h1></body></html>", "text/html")
         await asyncio.sleep(g("ttfb", 0.0))
         if f == "slow":
-            await asyncio.sleep(g("slow", 8.0))
+            await self.nap(g("slow", 8.0))
             if self.r.at_eof(): self.abort()
         # ---- the message
         names = [t.get("function", {}).get("name") for t in d.get("tools") or []]
@@ -316,7 +330,7 @@ class Handler:
         if f == "lengthtext": text, calls, finish = "tok0 tok1 tok", [], "length"
         usage = {"prompt_tokens": rec["can_len"] // 4, "completion_tokens": ntok if text else 15, "total_tokens": rec["can_len"] // 4 + (ntok if text else 15),
                  "prompt_tokens_details": {"cached_tokens": rec["can_prefix"] // 4}, "completion_tokens_details": {"reasoning_tokens": 0}}
-        if q and not q.good: pass
+        if q and not q.good and q.applies(stream): pass
         elif f not in ("drop", "eof", "stall", "sseerror", "empty", "nullmsg", "refusal", "filter", "badjson", "badjson2", "argslist", "argstype", "argsempty", "unknown", "noname", "length", "lengthtext"):
             run.turn += 1          # a good answer: the scenario moves on
         if f == "reasonecho": spec["think"] = "3"
@@ -346,7 +360,7 @@ class Handler:
             if f == "eof": b = b[:len(b) // 2]
             if f == "stall":
                 self.w.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(b) + b[:len(b) // 2])
-                await self.w.drain(); await asyncio.sleep(g("slow", 8.0)); run.turn += not self.r.at_eof(); self.w.write(b[len(b) // 2:]); return await self.w.drain()
+                await self.w.drain(); await self.nap(g("slow", 8.0)); run.turn += not self.r.at_eof(); self.w.write(b[len(b) // 2:]); return await self.w.drain()
             return await self.send(200, b)
         # ---- streaming
         ch = []
@@ -392,7 +406,7 @@ class Handler:
                 await self.w.drain()
                 if f == "drop": await asyncio.sleep(0.05); self.abort()
                 if f == "eof": break
-                if f == "stall": await asyncio.sleep(g("slow", 8.0)); run.turn += not self.r.at_eof()
+                if f == "stall": await self.nap(g("slow", 8.0)); run.turn += not self.r.at_eof()
                 if f == "sseerror":
                     await raw(b"data: " + json.dumps({"error": {"message": "upstream overloaded", "type": "server_error", "code": 502}}).encode() + b"\n\n"); break
             b = c if isinstance(c, bytes) else b"data: " + json.dumps(c).encode() + nl + nl
@@ -408,7 +422,9 @@ async def main(port, ready=None):
     async def on(r, w):
         s = w.get_extra_info("socket")
         import socket; s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await Handler(r, w).serve()
+        CONNECTIONS["all"] += 1; CONNECTIONS["open"] += 1
+        try: await Handler(r, w).serve()
+        finally: CONNECTIONS["open"] -= 1
     srv = await asyncio.start_server(on, "127.0.0.1", port, limit=1 << 26)
     port = srv.sockets[0].getsockname()[1]
     print("listening on 127.0.0.1:%d" % port, flush=True)

@@ -20,6 +20,9 @@ class Quirk:
         self.final = final    # made for the final text: use at=turns
         self.refuse = refuse  # (request) -> text of a 400, or None
 
+    def applies(self, stream):
+        return bool(self.http or (self.chunks if stream else self.whole))
+
 
 def quirk(name, text, **kw):
     def add(f):
@@ -422,7 +425,7 @@ def _(ch):
 @quirk("hugechunk", "one chunk of 3 MB", final=True)
 def _(ch): return with_delta(ch, 1, {"content": "y" * 3_000_000 + " "})
 
-@quirk("deepchunk", "a chunk nested 100000 deep, with nothing in it")
+@quirk("deepchunk", "a chunk nested 100000 deep", good=False)
 def _(ch): return ch[:1] + [b'data: {"x":' + b"[" * 100000 + b"]" * 100000 + b"}\n\n"] + ch[1:]
 
 # ---- framing
@@ -583,13 +586,14 @@ for name, text, status, b, extra in (
     ("429zero", "429 with Retry-After 0", 429, b"{}", ["retry-after: 0"]),
     ("500empty", "500 with an empty body", 500, b"", []),
     ("500badjson", "500 with broken JSON", 500, b'{"error": {', []),
+    ("503noretry", "503 that says not to retry", 503, b"{}", ["x-should-retry: false"]),
     ("500latin", "500 with bytes that are no UTF-8", 500, b'{"error": "\xff\xfe"}', []),
 ):
     def f(h, body, stream, status=status, b=b, extra=extra): return h.send(status, b, extra=extra)
     QUIRKS[name] = Quirk(text, http=f, good=False)
 
 # refusals that stand: a clear error is what is wanted
-STANDS = {"429hour", "402", "401", "403", "404", "422", "413", "301", "400html", "errinvalid"}
+STANDS = {"429hour", "503noretry", "402", "401", "403", "404", "422", "413", "301", "400html", "errinvalid"}
 for name, text, status, b, extra in (
     ("429hour", "429 that asks to wait an hour", 429, b'{"error": {"message": "Rate limit reached"}}', ["retry-after: 3600"]),
     ("402", "402 payment required", 402, b'{"error": {"message": "Insufficient balance"}}', []),
@@ -612,10 +616,11 @@ messages = lambda d: d.get("messages") or []
 refuses("nostreamoptions", "refuses stream_options", lambda d: "stream_options" in d and "Unrecognized request argument supplied: stream_options")
 refuses("nostream", "refuses to stream", lambda d: d.get("stream") and "Your organization must be verified to stream this model.")
 refuses("nosystem", "refuses the system role", lambda d: any(m["role"] == "system" for m in messages(d)) and "Unsupported value: 'messages[0].role' does not support 'system' with this model.")
+refuses("notools", "refuses tools; the calls come in the text", lambda d: d.get("tools") and "registry.ollama.ai/library/gemma:2b does not support tools")
+QUIRKS["notools"].chunks, QUIRKS["notools"].whole = QUIRKS["writtenfence"].chunks, QUIRKS["writtenfence"].whole
+refuses("noimages", "refuses images", lambda d: "image_url" in json.dumps(messages(d)) and "Invalid content type. image_url is only supported by certain models.")
 refuses("nonull", "refuses content null", lambda d: any(m.get("content", "") is None for m in messages(d)) and "messages.2.content: Input should be a valid string, got None")
 refuses("nineids", "wants ids of nine letters or digits", lambda d: any(len(c["id"]) != 9 or not c["id"].isalnum() for m in messages(d) for c in m.get("tool_calls") or []) and "Tool call id was call_1_0 but must be a-z, A-Z, 0-9, with a length of 9.")
-refuses("noschemakey", "refuses a JSON Schema keyword", lambda d: "description" in json.dumps([t["function"]["parameters"] for t in d.get("tools") or []]) and False)
-del QUIRKS["noschemakey"]
 
 
 def install(faults, always):
