@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from agent_magics.coercion import coerced
 from agent_magics.context import cut_middle
 from agent_magics.errors import ToolError
 from agent_magics.events import (
@@ -68,7 +69,7 @@ class CallRunner:
     async def run(self, call: ToolCall) -> AsyncIterator[Event]:
         """Take one call to its result; yields what happens on the way."""
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
-        arguments: Arguments = json.loads(call.arguments)
+        arguments = _read(tool, call.arguments)
         yield CallProposed(call, _title(tool, call, arguments))
         problem = call.problem or self._problem(tool, call.name, arguments)
         if tool is None or problem:
@@ -123,8 +124,8 @@ class CallRunner:
         if not answer.allowed:
             return _refused(call, answer)
         if answer.arguments is None:
-            return call, json.loads(call.arguments), ""
-        arguments: Arguments = json.loads(answer.arguments)
+            return call, _read(tool, call.arguments), ""
+        arguments = _read(tool, answer.arguments)
         edited = replace(call, arguments=answer.arguments)
         problem = self.check(tool.parameters, arguments)
         if problem:
@@ -157,6 +158,12 @@ class CallRunner:
         """A result for a call that did not run."""
         result = ToolResult(call.id, cut_middle(text, self.limits.result), ok=False)
         return CallFinished(call, result, 0.0, outcome), MessageAdded(result)
+
+
+def _read(tool: Tool | None, text: str) -> Arguments:
+    """The arguments, with what a schema makes plain put right: "5" where a number is due."""
+    arguments: Arguments = json.loads(text)
+    return arguments if tool is None else coerced(tool.parameters, arguments)
 
 
 async def _running(tool: Tool, arguments: Arguments) -> AsyncIterator[str | ToolOutput]:

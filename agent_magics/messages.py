@@ -23,6 +23,10 @@ Stop: TypeAlias = Literal["end", "calls", "length", "filter", "refusal", "cut"]
 """
 
 
+LONGEST_ID = 40
+"""Characters of a call's id: OpenAI refuses longer ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """A picture for models that take them.
@@ -214,9 +218,8 @@ def normalised(message: Assistant, taken: Iterable[str]) -> Assistant:
 
     Servers repeat ids, leave them out, send the same one in every turn, name tools with characters
     that they later refuse, or send arguments that are no JSON object; a history with any of these
-    is answered with 400 for ever. Here ids become non-empty, unique and at most 40 characters
-    (OpenAI's limit), names match what every provider takes, and arguments are the text of a JSON
-    object.
+    is answered with 400 for ever. Here ids become non-empty, unique and of bounded length, names
+    match what every provider takes, and arguments are the text of a JSON object.
 
     Args:
         message: As the provider read it.
@@ -225,7 +228,7 @@ def normalised(message: Assistant, taken: Iterable[str]) -> Assistant:
     used = set(taken)
     calls: list[ToolCall] = []
     for call in message.calls:
-        name = call.id if call.id and len(call.id) <= 40 else ""
+        name = call.id if call.id and len(call.id) <= LONGEST_ID else ""
         if not name or name in used:
             number = len(used)
             # Nine characters after the underscore: Mistral's own ids have exactly nine.

@@ -93,6 +93,13 @@ def test_a_tool_that_the_skill_hides_is_not_run_and_the_answer_names_the_skill()
     assert hidden.ran == []
 
 
+def test_a_number_written_as_text_is_taken_for_the_number():
+    spy = Spy()
+    scene = Scene([calls(call("look", n="7")), Assistant("Ok.")], [spy.tool])
+    scene.ask()
+    assert spy.ran == [{"n": 7}]
+
+
 @pytest.mark.parametrize("arguments", [{}, {"n": "seven"}, {"n": 1, "m": 2}])
 def test_arguments_that_do_not_fit_are_answered_before_anyone_is_asked(arguments):
     spy = Spy("change", "write")

@@ -16,7 +16,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
-from agent_magics.providers.endpoint import Endpoint
+from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.local import Found, find_servers
 
 DEFAULT_MODEL = "gpt-5-mini"
@@ -42,6 +42,7 @@ class ModelChooser:
     configuration: Callable[[], Configuration]
     find: Callable[[], tuple[Found, ...]] = find_servers
     clock: Callable[[], float] = time.monotonic
+    _learnt: Learnt = field(default_factory=Learnt)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
@@ -151,7 +152,9 @@ class ModelChooser:
             if (model, endpoint) not in self._made:
                 from agent_magics.providers.openai import OpenAIModel
 
-                self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint)
+                self._made[model, endpoint] = OpenAIModel(
+                    model, endpoint=endpoint, lessons=self._learnt
+                )
             return self._made[model, endpoint]
 
         return ModelChoice(model, where, why, make)

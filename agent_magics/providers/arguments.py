@@ -12,8 +12,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from agent_magics.coercion import coerced
 from agent_magics.messages import JSON
-from agent_magics.providers.coercion import coerced
 
 __all__ = ["NotAnObject", "coerced", "is_object", "parsed", "read_arguments", "without_surrogates"]
 

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_magics.events import TextDelta
 from agent_magics.messages import Assistant, Conversation, ToolResult, User
 from agent_magics.ports import Request, Streamed
-from agent_magics.events import TextDelta
 from agent_magics.providers.recording import Recording, read_recording
 
 NAME = "demonstration"
@@ -22,22 +22,22 @@ PIECE, PAUSE = 48, 0.01
 """Characters and seconds of one streamed piece: fast, but visibly a stream."""
 
 CONNECT = (
-    "To connect a real model: set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for any compatible server, "
-    'before Jupyter starts; or `%config AgentMagics.base_url = "…"` and `%agent model NAME` here. '
-    "`%agent test` checks it."
+    "To connect a real model: set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for any compatible "
+    'server, before Jupyter starts; or `%config AgentMagics.base_url = "…"` and `%agent model '
+    "NAME` here. `%agent test` checks it."
 )
 BANNER = (
     "> **Scripted demonstration.** No model is configured, so the model's words below are played "
     "from a recording; the tools, the approvals and their results are real. " + CONNECT
 )
 UNKNOWN = (
-    "**This is the scripted demonstration, not a model.** It has no recording for this prompt, so it "
-    "cannot answer it. It knows the prompts of the quickstart notebook.\n\n" + CONNECT
+    "**This is the scripted demonstration, not a model.** It has no recording for this prompt, so "
+    "it cannot answer it. It knows the prompts of the quickstart notebook.\n\n" + CONNECT
 )
 DIFFERS = (
     "**The scripted demonstration stops here.** What the tools returned does not fit its recording "
-    "(another folder, an edited file, or a refused call that the recording does not foresee), and it "
-    "does not make answers up.\n\n" + CONNECT
+    "(another folder, an edited file, or a refused call that the recording does not foresee), and "
+    "it does not make answers up.\n\n" + CONNECT
 )
 
 

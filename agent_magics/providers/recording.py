@@ -122,7 +122,7 @@ def _reply(record: JSON) -> Reply:
         raise TypeError("a JSON object is needed")
     unknown = set(record) - {"prompt", "step", "reply", "after", "expect"}
     if unknown:
-        raise ValueError(f"unknown key {sorted(unknown)[0]!r}")
+        raise ValueError(f"unknown key {min(unknown)!r}")
     for key, kind in (("prompt", str), ("step", int), ("reply", Mapping)):
         if not isinstance(record.get(key), kind):
             raise TypeError(f"{key!r} is missing or of the wrong type")
