@@ -42,6 +42,7 @@ from agent_magics.messages import (
     closed,
     turns,
 )
+from agent_magics.plain import visible
 from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Model, Renderer
 from agent_magics.tool import Tool
@@ -113,7 +114,9 @@ class TurnResult:
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
         names = ", ".join(call.name for call in self.calls) or "none"
         printer.text(  # type: ignore[attr-defined]  # IPython's pretty printer has no public type
-            f"TurnResult({self.reason}, {self.requests} requests, calls: {names})\n{self.text}"
+            visible(
+                f"TurnResult({self.reason}, {self.requests} requests, calls: {names})\n{self.text}"
+            )
         )
 
 

@@ -85,6 +85,7 @@ def talk(
         endpoint.script(model, *answers)
         page = notebook([loading(endpoint.url, model), *cells], version, **options)
         page.done(0)
+        assert f"Model: {model}" in page.text(0), page.text(0)
         return page
 
     return start

@@ -11,7 +11,7 @@ import re
 from html.parser import HTMLParser
 
 from agent_magics.frontends.markdown_math import typesettable
-from agent_magics.frontends.summary import visible
+from agent_magics.plain import visible
 
 _RUN = "window.hostile=1;alert(1)"
 _MARKS = "".join(chr(0x300 + i % 0x70) for i in range(200))

@@ -166,6 +166,7 @@ class FrontEnd:
         self.cells: dict[str, Cell] = {}
         self.models: dict[str, dict[str, Any]] = {}
         self.closed: set[str] = set()
+        self.control_states: dict[str, dict[str, Any]] = {}
         self.inputs: list[dict[str, Any]] = []
         self.replies: dict[str, dict[str, Any]] = {}
         self.statuses: dict[str, list[str]] = {}
@@ -189,9 +190,47 @@ class FrontEnd:
         message = self.client.session.msg("execute_request", content)
         if options.get("cell_ids", self.cell_ids):
             message["metadata"]["cellId"] = f"cell-{len(self.cells)}"
+        if options.get("subshell"):
+            message["header"]["subshell_id"] = options["subshell"]
         cell = self.cells[message["header"]["msg_id"]] = Cell(message["header"]["msg_id"])
         self.client.shell_channel.send(message)
         return cell
+
+    def new_subshell(self) -> str:
+        """Make a subshell; gives its id, or nothing where the kernel has none."""
+        facts = self.reply(self.ask("kernel_info_request", {}))
+        if "kernel subshells" not in facts.get("supported_features", []):
+            return ""
+        made = self.ask("create_subshell_request", {}, self.client.control_channel)
+        return self.reply(made)["subshell_id"]
+
+    def ask(self, kind: str, content: dict[str, Any], channel: Any = None) -> str:
+        """Send a request; gives its message id."""
+        message = self.client.session.msg(kind, content)
+        (channel or self.client.shell_channel).send(message)
+        return message["header"]["msg_id"]
+
+    def reply(self, request: str) -> dict[str, Any]:
+        """Wait for what a request is answered with."""
+        return self.wait(lambda: self.replies.get(request), "a reply")["content"]
+
+    def known_comms(self) -> dict[str, Any]:
+        """What a page asks first when it loads: which widgets there are."""
+        request = {"target_name": "jupyter.widget"}
+        return self.reply(self.ask("comm_info_request", request))["comms"]
+
+    def load_widgets(self) -> None:
+        """What it asks then: the state of all of them."""
+        comm_id = uuid.uuid4().hex
+        message = self.client.session.msg(
+            "comm_open",
+            {"comm_id": comm_id, "target_name": "jupyter.widget.control", "data": {}},
+            metadata={"version": "1.0.0"},
+        )
+        self.client.shell_channel.send(message)
+        self.send_comm(comm_id, {"method": "request_states"})
+        self.wait(lambda: self.control_states, "the widgets' states")
+        self.models.update(self.control_states)
 
     def do(self, code: str, **options: Any) -> Cell:
         """Run a cell to its end."""
@@ -261,15 +300,23 @@ class FrontEnd:
                 cell.outputs.append({"type": kind, "slot": slot, **content})
             case "update_display_data":
                 self._update(content, parent)
-            case "comm_open":
-                if content["target_name"] == "jupyter.widget":
-                    self.models[content["comm_id"]] = dict(content["data"]["state"])
-            case "comm_msg":
-                if content["data"].get("method") == "update" and content["comm_id"] in self.models:
-                    self.models[content["comm_id"]].update(content["data"]["state"])
-            case "comm_close":
-                self.closed.add(content["comm_id"])
-                self.models.pop(content["comm_id"], None)
+            case "comm_open" | "comm_msg" | "comm_close":
+                self._on_comm(kind, content["comm_id"], content)
+
+    def _on_comm(self, kind: str, comm_id: str, content: dict[str, Any]) -> None:
+        data = content.get("data") or {}
+        if kind == "comm_close":
+            self.closed.add(comm_id)
+            self.models.pop(comm_id, None)
+        elif kind == "comm_open" and content["target_name"] == "jupyter.widget":
+            self.models[comm_id] = dict(data["state"])
+        elif data.get("method") == "update" and comm_id in self.models:
+            self.models[comm_id].update(data["state"])
+        elif data.get("method") == "update_states":
+            self.control_states = {
+                model_id: {"_model_name": model["model_name"], **model["state"]}
+                for model_id, model in data["states"].items()
+            }
 
     @staticmethod
     def _stream(cell: Cell, content: dict[str, Any]) -> None:

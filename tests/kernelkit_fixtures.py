@@ -1,4 +1,4 @@
-"""Fixtures of the tests that need a real kernel: `pytest_plugins = ("tests.kernelkit_fixtures",)`."""
+"""Fixtures for tests with a real kernel; a test file names this module in `pytest_plugins`."""
 
 from __future__ import annotations
 

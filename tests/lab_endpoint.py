@@ -124,7 +124,7 @@ class Endpoint:
                 self.end_headers()
                 self.close_connection = True
                 try:
-                    for piece in endpoint._pieces(says, model):
+                    for piece in endpoint._pieces(says, model, length // 4):
                         self.wfile.write(f"data: {piece}\n\n".encode())
                         self.wfile.flush()
                 except OSError:
@@ -132,7 +132,7 @@ class Endpoint:
 
         return Handler
 
-    def _pieces(self, says: Says, model: str) -> Iterator[str]:
+    def _pieces(self, says: Says, model: str, tokens: int) -> Iterator[str]:
         """The answer as events of the stream."""
         half = len(says.text) // 2
         for text in (says.text[:half], says.text[half:]):
@@ -147,7 +147,8 @@ class Endpoint:
             call = {"index": number, "id": f"call_{number}", "type": "function"}
             yield _chunk({"tool_calls": [{**call, "function": function}]})
         yield _chunk({}, "tool_calls" if says.calls else "stop")
-        yield json.dumps(_frame([]) | {"usage": {"prompt_tokens": 100, "completion_tokens": 20}})
+        usage = {"prompt_tokens": tokens, "completion_tokens": 20}
+        yield json.dumps(_frame([]) | {"usage": usage})
         yield "[DONE]"
 
 

@@ -272,6 +272,14 @@ class Notebook:
         script = "nb.activeCellIndex = i; nb.deselectAll(); nb.mode = 'command'; nb.activate();"
         self.page.evaluate(f"i => {{ const nb = {CURRENT}.content; {script} }}", cell)
 
+    def reveal(self, cell: int) -> None:
+        """Bring a cell into view; Lab draws what is out of view only then."""
+        scroll = (
+            f"const nb = {CURRENT}.content; await nb.scrollToItem(i); await nb.widgets[i].ready;"
+        )
+        drawn = "await new Promise(done => requestAnimationFrame(() => setTimeout(done)));"
+        self.page.evaluate(f"async i => {{ {scroll} {drawn} }}", cell)
+
     def command(self, name: str) -> None:
         """Start one of Lab's commands; it may go on when this returns."""
         self.page.evaluate("name => { window.jupyterapp.commands.execute(name); }", name)
@@ -318,9 +326,11 @@ class Notebook:
         return nbformat.read(self.file, as_version=4)
 
     def reload(self) -> None:
-        """Reload the page; unsaved outputs are lost, as in any browser."""
+        """Reload the page and wait until it knows its kernel again, whatever that is doing."""
         self.page.reload()
         self.page.wait_for_selector(f"{SCREEN} .jp-Cell", timeout=2000 * PATIENCE)
+        kernel = f"{CURRENT}?.sessionContext?.session?.kernel"
+        self.page.wait_for_function(f"() => {kernel}?.connectionStatus === 'connected'")
 
     # What a person sees -------------------------------------------------------------------------
 
@@ -330,11 +340,17 @@ class Notebook:
 
     def text(self, cell: int) -> str:
         """The output as it reads on screen."""
-        return str(self._of(cell, ".jp-Cell-outputArea"))
+        text = self._drawn(cell)
+        if not text:
+            # What is out of view has no text.
+            self.reveal(cell)
+        return text or self._drawn(cell)
 
     def prompt(self, cell: int) -> str:
         """`[*]:` while a cell waits or runs, `[1]:` afterwards."""
-        return str(self._of(cell, ".jp-InputPrompt")).strip()
+        node = f"{CURRENT}?.content?.widgets[i]?.node.querySelector('.jp-InputPrompt')"
+        # Not the text as drawn: that is empty while the cell is out of view.
+        return str(self.page.evaluate(f"i => {node}?.textContent || ''", cell)).strip()
 
     def trusted(self, cell: int) -> bool:
         """Whether Lab lets a cell's output run scripts."""
@@ -389,9 +405,9 @@ class Notebook:
             self.page.wait_for_timeout(50)
         return True
 
-    def _of(self, cell: int, selector: str) -> str:
-        node = f"{CURRENT}?.content?.widgets[i]?.node.querySelector(s)?.innerText || ''"
-        return str(self.page.evaluate(f"([i, s]) => {node}", [cell, selector]))
+    def _drawn(self, cell: int) -> str:
+        area = f"{CURRENT}?.content?.widgets[i]?.node.querySelector('.jp-Cell-outputArea')"
+        return str(self.page.evaluate(f"i => {area}?.innerText || ''", cell))
 
     def _listeners(self) -> dict[str, Callable[[Any], None]]:
         return {

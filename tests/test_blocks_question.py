@@ -20,9 +20,9 @@ from agent_magics.frontends.blocks_payload import (
     side_arguments,
 )
 from agent_magics.frontends.blocks_question import decision_words
-from agent_magics.frontends.summary import visible
 from agent_magics.frontends.theme import diff_rows
 from agent_magics.messages import Display, ToolCall
+from agent_magics.plain import visible
 from agent_magics.policy import Answer, Rule, Scope
 from tests.hostile import HOSTILE, problems
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agent_magics import events as e
 from agent_magics.frontends.blocks import Transcript, answer_block, question_html, question_text
-from agent_magics.frontends.summary import visible
 from agent_magics.messages import Assistant, Display, ToolCall, ToolResult, Usage, User
+from agent_magics.plain import visible
 from agent_magics.policy import Answer, Rule, Scope, Verdict
 from tests.hostile import HOSTILE, problems
 

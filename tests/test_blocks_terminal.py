@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from agent_magics.events import Question
 from agent_magics.frontends.ansi import clean_terminal, render_question, render_terminal
 from agent_magics.frontends.blocks_block import Block, gone
-from agent_magics.frontends.summary import visible
 from agent_magics.messages import Display, ToolCall
+from agent_magics.plain import visible
 from tests.hostile import HOSTILE
 
 CALL = Block(

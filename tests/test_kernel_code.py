@@ -57,14 +57,14 @@ def test_the_users_history_and_results_stay_as_they_are(page):
     assert eval(before.result)[0] == "the last result"
     # Only the cells that the user ran: this test's own.
     assert eval(after.result)[1] == eval(before.result)[1] + 3
-    assert not any("'other'" == line for line in eval(after.result)[3])
+    assert not any(line == "'other'" for line in eval(after.result)[3])
     assert "'other'" not in page.do("list(Out.values())").result
     grown = set(eval(page.do("sorted(globals())").result)) - set(eval(names.result))
     assert all(name.startswith("_") for name in grown)
 
 
 def test_the_notes_of_ipython_about_outputs_stay_as_they_are(page):
-    run(page, "print('of the agent')")
+    page.do("%%stage\nawait p.kernel.run_code('print(\"of the agent\")')")
     kept = page.do("str(getattr(get_ipython().history_manager, 'outputs', ''))").result
     assert "of the agent" not in kept
 
@@ -75,9 +75,12 @@ def test_await_works_although_the_kernels_loop_is_running(page):
 
 
 def test_what_one_call_makes_can_be_awaited_in_the_next(page):
-    run(page, "import asyncio\nqueue = asyncio.Queue()\nwaiting = asyncio.ensure_future(queue.get())")
-    run(page, "import asyncio\nasync def make(): return asyncio.ensure_future(queue.get())\n"
-        "waiting = await make()")
+    run(page, "import asyncio\nqueue = asyncio.Queue()")
+    run(
+        page,
+        "import asyncio\nasync def make(): return asyncio.ensure_future(queue.get())\n"
+        "waiting = await make()",
+    )
     assert run(page, "await queue.put(7)\nawait waiting")["value"] == "7"
 
 
@@ -104,7 +107,9 @@ def test_an_updated_display_is_one_display_with_its_last_state(page):
 
 
 def test_cleared_output_is_gone(page):
-    out = run(page, "from IPython.display import clear_output\ndisplay(1)\nclear_output()\ndisplay(2)")
+    out = run(
+        page, "from IPython.display import clear_output\ndisplay(1)\nclear_output()\ndisplay(2)"
+    )
     assert [d["text/plain"] for d in out["displays"]] == ["2"]
 
 
@@ -185,6 +190,7 @@ def test_an_exit_ends_nothing(page):
         out = run(page, code)
         assert not out["ok"], code
         assert "SystemExit" in out["error"], code
+        assert out["stdout"] == "", code
     assert page.do("1 + 1").result == "2"
     assert page.do("get_ipython().exit_now").result == "False"
 
@@ -193,6 +199,7 @@ def test_input_is_refused_with_a_way_out_and_no_box_opens(page):
     for code in ("input('name? ')", "import getpass; getpass.getpass()"):
         out = run(page, code)
         assert "Put the value into the code" in out["error"]
+        assert "capture.py" not in out["error"]
     assert run(page, "import sys; sys.stdin.read()")["value"] == "''"
     assert page.inputs == []
     cell = page.run("input('mine? ')")
@@ -201,7 +208,7 @@ def test_input_is_refused_with_a_way_out_and_no_box_opens(page):
 
 
 def test_a_debugger_in_the_code_ends_by_itself(page):
-    assert "BdbQuit" in run(page, "breakpoint()\n1")["error"]
+    assert "BdbQuit" in run(page, "import pdb; pdb.set_trace()\n1")["error"]
 
 
 def test_endless_printing_is_kept_from_both_ends(page):
@@ -213,7 +220,9 @@ def test_endless_printing_is_kept_from_both_ends(page):
 
 
 def test_a_progress_bar_comes_as_its_last_state(page):
-    out = run(page, "for n in range(100): print(f'\\r{n}%', end='')\nprint('\\r100%')\nprint('done')")
+    out = run(
+        page, "for n in range(100): print(f'\\r{n}%', end='')\nprint('\\r100%')\nprint('done')"
+    )
     assert out["stdout"] == "100%\ndone\n"
 
 
@@ -234,8 +243,11 @@ def test_functions_run_on_the_main_thread(page):
 
 
 def test_code_that_replaces_the_streams_does_not_keep_them(page):
-    run(page, "import sys, io; sys.stdout = io.StringIO(); builtins = __import__('builtins'); "
-        "builtins.input = None")
+    run(
+        page,
+        "import sys, io; sys.stdout = io.StringIO(); builtins = __import__('builtins'); "
+        "builtins.input = None",
+    )
     assert page.do("print('here')").text == "here\n"
     assert page.do("import builtins; builtins.input is None").result == "False"
 
@@ -243,3 +255,26 @@ def test_code_that_replaces_the_streams_does_not_keep_them(page):
 def test_an_empty_cell_gives_nothing(page):
     out = run(page, "  \n")
     assert (out["ok"], out["stdout"], out["value"], out["error"]) == (True, "", "", "")
+
+
+def test_code_of_two_cells_at_once_leaves_the_streams_as_they_were(page):
+    subshell = page.new_subshell()
+    if not subshell:
+        pytest.skip("this ipykernel has no subshells")
+    page.do("go = up = False")
+    waits = "import time\nup = True\nprint('main')\nwhile not go: time.sleep(0.01)"
+    main = page.run(
+        f"%%stage\nshell.user_ns['of_main'] = (await p.kernel.run_code({waits!r})).stdout"
+    )
+    side = page.run(
+        "%%stage\n"
+        "while not shell.user_ns['up']: await asyncio.sleep(0.01)\n"
+        "out = asyncio.ensure_future(p.kernel.run_code('print(\"side\")'))\n"
+        "await asyncio.sleep(0.1)\nshell.user_ns['go'] = True\n"
+        "shell.user_ns['of_side'] = (await out).stdout",
+        subshell=subshell,
+    )
+    page.finish(main)
+    page.finish(side)
+    assert page.do("of_main, of_side").result == "('main\\n', 'side\\n')"
+    assert page.do("print('here')").text == "here\n"

@@ -49,7 +49,7 @@ def test_an_interrupt_stops_user_code_and_the_turn(page):
     cell = interrupted(
         page,
         "await p.kernel.run_code(\"print('up', file=get_ipython().kernel._stdout, flush=True)"
-        "\\nwhile True: pass\")\n"
+        '\\nwhile True: pass")\n'
         "print('went on')",
     )
     assert "went on" not in cell.text
@@ -59,8 +59,9 @@ def test_an_interrupt_stops_user_code_and_the_turn(page):
 def test_an_interrupt_stops_awaited_user_code_and_the_turn(page):
     cell = interrupted(
         page,
-        "code = 'import asyncio\\ntry:\\n    print(1, file=get_ipython().kernel._stdout, flush=True)"
-        "\\n    await asyncio.sleep(1000)\\nfinally:\\n    cleaned = True'\n"
+        "code = 'import asyncio\\ntry:\\n"
+        "    print(1, file=get_ipython().kernel._stdout, flush=True)\\n"
+        "    await asyncio.sleep(1000)\\nfinally:\\n    cleaned = True'\n"
         "await p.kernel.run_code(code)\nprint('went on')",
         sign="1",
     )

@@ -1,4 +1,4 @@
-"""The tap on a real kernel's shell channel: what it takes, what it lets pass, how it comes and goes."""
+"""The tap on a real kernel's shell channel: what it takes and lets pass, how it comes and goes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ import sys
 kept = {{name: sys.modules.pop(name) for name in list(sys.modules) if 'agent_magics' in name}}
 from agent_magics.frontends.tap import tapped, released
 tap = tapped(get_ipython().kernel)
-found = type(tap) is not kept['agent_magics.frontends.tap'].__dict__.get('none') and tap is {RECEIVER}
+found = tap is {RECEIVER}
 released(tap)
 sys.modules.update(kept)
 found, {RECEIVER}.users
@@ -94,7 +94,9 @@ def test_a_tap_that_was_pushed_aside_puts_itself_back(page):
 def test_messages_of_other_widgets_pass_in_order_and_wait_for_the_cell(page):
     page.do(FOREIGN_SLIDER)
     slider = page.wait(lambda: page.model("IntSliderModel"), "the user's slider")
-    cell = page.run("%%stage\nawait p.approver.ask(question())\nreturn list(shell.user_ns['moves'])")
+    cell = page.run(
+        "%%stage\nawait p.approver.ask(question())\nreturn list(shell.user_ns['moves'])"
+    )
     page.card(cell)
     for value in range(1, 6):
         page.set(slider, value=value)
@@ -113,7 +115,9 @@ def test_messages_of_other_widgets_pass_in_order_and_wait_for_the_cell(page):
 
 def test_queued_cells_run_after_the_cell_in_their_order_each_once(page):
     page.do("ran = []")
-    cell = page.run("%%stage\nawait p.approver.ask(question())\nshell.user_ns['ran'].append('cell')")
+    cell = page.run(
+        "%%stage\nawait p.approver.ask(question())\nshell.user_ns['ran'].append('cell')"
+    )
     behind = [page.run(f"ran.append({n})") for n in range(8)]
     page.card(cell)
     page.click("Approve")
@@ -156,3 +160,38 @@ def test_an_extension_that_a_profile_loads_gets_its_tap_with_the_first_cell():
             assert page.finish(cell).result == "'click'"
     finally:
         kernel.close()
+
+
+def test_a_page_that_loads_while_a_question_is_open_gets_the_card_and_its_click_counts(kernel):
+    with kernel.page() as first:
+        first.do(FOREIGN_SLIDER)
+        cell = first.run("%%stage\nreturn (await p.approver.ask(question())).by")
+        box = first.card(cell)
+        first.button("Approve")
+        second = FrontEnd(kernel)  # asks who the kernel is, and gets an answer
+        try:
+            assert box in second.known_comms()
+            second.load_widgets()
+            assert second.models[box]["_view_count"] == 1
+            second.set(box, _view_count=2)
+            second.press(second.model("ButtonModel", description="Approve"))
+            assert first.finish(cell).result == "'click'"
+            queued = second.run("1 + 1")
+            assert second.finish(queued).result == "2"
+        finally:
+            second.close()
+        first.do("slider.close(); slider.layout.close(); slider.style.close()")
+
+
+def test_questions_of_a_page_wait_as_ever_while_a_cell_runs_without_a_card(page):
+    cell = page.run(
+        "%%stage\nprint('up', flush=True)\nwhile not shell.user_ns.get('go'):"
+        " await asyncio.sleep(0.01)"
+    )
+    page.wait(lambda: "up" in cell.text, "the start")
+    asked = page.ask("kernel_info_request", {})
+    page.interrupt()
+    page.finish(cell)
+    page.wait(lambda: page.replies.get(asked), "the kernel's facts")
+    kinds = [kind for kind, _ in page.log if kind in ("execute_reply", "kernel_info_reply")]
+    assert kinds[-2:] == ["execute_reply", "kernel_info_reply"]

@@ -102,6 +102,20 @@ def test_a_denied_call_does_not_run_and_the_model_reads_the_reason(talk, endpoin
     assert "use <the> other variable" in page.text(1)
 
 
+@newest
+def test_the_enter_key_in_the_field_for_a_reason_denies(talk, endpoint, model, version):
+    page = talk(version, [SETS, DONE], [ASK, CELLS_AFTER])
+    page.run(1, 2)
+    page.click(1, "Deny…")
+    page.armed(1, "Deny")
+    field = page.output(1).get_by_role("textbox")
+    field.fill("no thanks")
+    field.press("Enter")
+    page.wait_idle(1, 2)
+    assert page.text(2).strip() == "NEXT None"
+    assert "no thanks" in endpoint.told(model)[0]
+
+
 @each_kernel
 def test_always_is_said_in_full_on_its_button_and_holds_until_it_is_taken_back(
     talk, endpoint, model, version
@@ -158,6 +172,31 @@ def test_buttons_are_dead_when_they_appear_and_a_double_click_counts_once(
     seen = page.page.evaluate("() => window.firstSeen")
     assert ["Approve", True] in seen
     assert all(disabled for _, disabled in seen), seen
+
+
+LISTEN = """\
+kernel, heard = get_ipython().kernel, []
+handler = kernel.shell_handlers["comm_msg"]
+def listening(stream, ident, message, **more):
+    heard.append(message["content"])
+    return handler(stream, ident, message, **more)
+kernel.shell_handlers["comm_msg"] = listening"""
+
+
+@each_kernel
+def test_a_card_that_is_gone_says_nothing_more_to_the_kernel(talk, endpoint, model, version):
+    """Such a message can meet a subshell on its way out, and asyncio complains in some later cell.
+
+    Lab gives widgets a subshell and ends it with the last of them.
+    """
+    page = talk(version, [SETS, DONE], [LISTEN, ASK, "print(heard)"])
+    page.done(1)
+    page.run(2)
+    page.click(2, "Approve")
+    page.wait_idle(2)
+    page.until(lambda: page.button(2, "Approve").count() == 0, lambda: "the card to go")
+    page.done(3)
+    assert page.text(3).strip() == "[]"
 
 
 @newest

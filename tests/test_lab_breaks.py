@@ -100,10 +100,23 @@ def test_a_page_that_was_reloaded_with_a_card_open_can_interrupt_and_go_on(
     page.reload()
     page.screenshot(f"reloaded-{version}")
     page.command("notebook:interrupt-kernel")
-    page.until(lambda: page.status() == "idle", lambda: f"an idle kernel, not {page.status()}")
     page.done(2)
     assert page.text(2).strip() == "AFTER None"
     page.run(1, 2)
     page.click(1, "Approve")
     page.wait_idle(1, 2)
+    assert page.text(2).strip() == "AFTER 42"
+
+
+@each_kernel
+def test_a_card_that_was_saved_is_back_after_a_reload_and_its_click_counts(
+    talk, endpoint, model, version
+):
+    page = talk(version, [SETS, DONE], [ASK, AFTER], own_page=True)
+    page.run(1)
+    page.armed(1, "Approve")
+    page.save()
+    page.reload()
+    page.click(1, "Approve")
+    page.done(2)
     assert page.text(2).strip() == "AFTER 42"

@@ -11,13 +11,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import nbformat
 import pytest
 
 from tests.conftest import loading
 from tests.environments import NEWEST, own_variables
+from tests.hostile import HOSTILE
 from tests.lab_endpoint import Endpoint, Says
 from tests.labkit import Lab, Notebook
 
@@ -48,6 +48,7 @@ ACTIVE = (
     f"\x1b]8;;javascript:{RUN}\x07link\x1b]8;;\x07 \x1b[8mhidden\x1b[0m \u202eright to left",
 )
 ALL = "\n\n".join(ACTIVE)
+MORE = "\n\n".join(text for _, text in HOSTILE)
 NAME = f"<img src=x onerror={RUN}>.txt"
 """Fits a file's name."""
 
@@ -101,26 +102,31 @@ CELLS = [
     f"%agent model {NAME.replace(' ', '/')}",
     "%agent",
 ]
-TURN, FAILING = 10, 15
+DETAILS, PREVIEW, TURN, RESULT, FAILING = 3, 7, 10, 11, 15
 
+UNFOLD = "() => { for (const d of document.querySelectorAll('details')) d.open = true; }"
 EFFECTS = """() => {
   const inside = document.querySelectorAll('.jp-OutputArea-output *');
   const found = [];
-  if (window.pwned) found.push('a script ran');
+  if (window.pwned || window.hostile) found.push('a script ran');
   const active = 'script, iframe, object, embed, form, base, meta, link, svg, video, audio, style';
   for (const node of inside) {
-    const ours = node.closest('.jupyter-widgets');
+    const control = node.matches('button.jupyter-button, .widget-text > input');
+    const editor = node.matches('style') && node.innerText.startsWith('.agent-magics-editor ');
+    const ours = node.closest('.jupyter-widgets') && (control || editor);
     if (node.matches(active) && !ours && !node.closest('mjx-container'))
       found.push(node.outerHTML.slice(0, 200));
     if (node.matches('button, input') && !ours) found.push(node.outerHTML.slice(0, 200));
     if (node.matches('img')) found.push(node.outerHTML.slice(0, 200));
     const at = getComputedStyle(node).position;
-    if ((at === 'fixed' || at === 'sticky')) found.push(at + node.outerHTML.slice(0, 200));
+    if (at === 'fixed' || at === 'sticky') found.push(at + node.outerHTML.slice(0, 200));
     for (const one of node.attributes) {
       if (one.name.startsWith('on')) found.push(one.name + node.outerHTML.slice(0, 200));
       if (one.name.startsWith('data-commandlinker')) found.push(node.outerHTML.slice(0, 200));
-      const address = one.name === 'href' || one.name === 'src' || one.name === 'xlink:href';
-      if (address && !/^(https?:|mailto:|#)/.test(one.value))
+      const address = ['href', 'src', 'xlink:href'].includes(one.name);
+      // Lab itself makes links of what looks like one in plain text.
+      const labs = node.closest('[data-mime-type="text/plain"], [data-mime-type*="jupyter.std"]');
+      if (address && !labs && !/^(https?:|mailto:|#)/.test(one.value))
         found.push(one.value.slice(0, 200));
     }
   }
@@ -131,31 +137,31 @@ EFFECTS = """() => {
 
 
 def check(page: Notebook) -> None:
-    """Nothing of it became active in this page so far."""
-    assert page.page.evaluate(EFFECTS) == []
+    """Nothing of it is active, in any cell, folded or not."""
+    for cell in range(len(CELLS) + 1):
+        page.reveal(cell)
+        page.page.evaluate(UNFOLD)
+        assert page.page.evaluate(EFFECTS) == []
     assert page.dialogs == []
     ours = (page.lab.address, "data:", "blob:")
     assert [url for url in page.requests if not url.startswith(ours)] == []
     assert page.page.evaluate("() => document.body.dataset.jpThemeLight") == "true"
 
 
-def open_folds(page: Any) -> None:
-    page.evaluate("() => { for (const d of document.querySelectorAll('details')) d.open = true; }")
-
-
 @pytest.fixture(scope="module")
 def played(lab: Lab, endpoint: Endpoint) -> Iterator[Notebook]:
     """The notebook after a whole hostile conversation, still open."""
-    failing = Says(f"broken {ALL}", status=400)
-    endpoint.script("hostile", CALLS, Says(ALL), failing)
+    failing = Says(f"broken \x1b[2J\x1b]0;x\x07\u202e {ALL}", status=400)
+    endpoint.script("hostile", CALLS, Says(MORE), failing)
     cells = [loading(endpoint.url, "hostile"), *CELLS]
     page = lab.notebook("hostile", cells, f"ipykernel-{NEWEST}", own_page=True)
     for cell in range(TURN):
         page.done(cell)
     page.run(TURN)
     page.armed(TURN, "Approve")
-    check(page)
+    page.button(TURN, "Approve").scroll_into_view_if_needed()
     page.screenshot("hostile-card")
+    assert page.page.evaluate(EFFECTS) == []
     page.click(TURN, "Edit…")
     assert ALL.splitlines()[0] in page.output(TURN).locator("textarea").input_value()
     page.click(TURN, "Back")
@@ -169,32 +175,55 @@ def played(lab: Lab, endpoint: Endpoint) -> Iterator[Notebook]:
     lab.close(page)
 
 
+def test_the_check_itself_sees_what_lab_lets_through(lab):
+    raw = f"from IPython.display import Markdown\nMarkdown({ALL!r})"
+    page = lab.notebook("let-through", [raw], f"ipykernel-{NEWEST}", own_page=True)
+    page.done(0)
+    page.until(lambda: "a script ran" in page.page.evaluate(EFFECTS), lambda: "an effect")
+    page.until(lambda: BEACON in page.requests, lambda: "a request")
+    lab.close(page)
+
+
 def test_nothing_is_active_in_the_running_notebook(played):
-    open_folds(played.page)
-    played.screenshot("hostile-live")
-    assert "<script>" in played.text(TURN)
     check(played)
+    played.reveal(TURN)
+    played.screenshot("hostile-live")
 
 
 def test_the_texts_are_all_there_as_text(played):
-    open_folds(played.page)
+    played.reveal(TURN)
+    played.page.evaluate(UNFOLD)
     shown = played.text(TURN)
     for text in (NAME, f"{NAME}.missing", f"<img src=x onerror={RUN}>", "ValueError"):
         assert text in shown
     assert f"<img src=x onerror={RUN}>" in played.text(FAILING)
 
 
+@pytest.mark.parametrize("cell", [DETAILS, PREVIEW], ids=["skill", "preview"])
+def test_lists_and_previews_show_each_character_and_set_no_formulas(played, cell):
+    shown = played.text(cell)
+    for line in ACTIVE[-5].split("$ $"):
+        assert line in shown
+    assert not re.search("[\x1b\u202e]", shown)
+
+
+def test_a_result_that_is_looked_at_shows_each_character(played):
+    outputs = played.save().cells[RESULT].outputs
+    assert not re.search("[\x1b\u202e]", outputs[0].data["text/plain"])
+
+
 def test_a_failing_endpoint_ends_the_cell_with_its_words_as_text(played):
     assert "ModelError" in played.text(FAILING)
-    assert played.prompt(FAILING) != "[*]:"
+    error = played.save().cells[FAILING].outputs[-1]
+    assert error.output_type == "error"
+    assert not re.search("[\x1b\x07\u202e]", "".join([error.evalue, *error.traceback]))
 
 
 def test_nothing_is_active_when_it_is_opened_again(played, lab):
     played.save()
     page = lab.open(played.path, kernel=False, own_page=True)
-    page.wait_text(TURN, "<script>")
-    open_folds(page.page)
     check(page)
+    page.wait_text(TURN, "<script>")
     lab.close(page)
 
 
@@ -203,11 +232,10 @@ def test_nothing_is_active_for_somebody_who_does_not_trust_it(played, lab):
     notebook.cells[1].source += "\n"
     nbformat.write(notebook, played.folder / "foreign.ipynb")
     page = lab.open(f"{played.folder.name}/foreign.ipynb", kernel=False, own_page=True)
+    check(page)
     page.wait_text(TURN, "<script>")
     assert not page.trusted(TURN)
-    open_folds(page.page)
     page.screenshot("hostile-untrusted")
-    check(page)
     lab.close(page)
 
 
@@ -226,11 +254,11 @@ def test_nothing_is_active_in_an_exported_page(played, lab, tmp_path):
     page.on("request", lambda request: requests.append(request.url))
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     page.goto((tmp_path / "notebook.html").as_uri(), wait_until="domcontentloaded")
-    open_folds(page)
+    page.evaluate(UNFOLD)
     assert "<script>" in page.evaluate("() => document.body.innerText")
-    assert page.evaluate("() => window.pwned") is None
+    assert page.evaluate("() => window.pwned || window.hostile || null") is None
     assert dialogs == []
-    assert [url for url in requests if "beacon" in url] == []
+    assert [url for url in requests if "beacon" in url or "evil.invalid" in url] == []
     page.close()
 
 

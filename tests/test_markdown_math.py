@@ -6,7 +6,7 @@ import pytest
 
 from agent_magics.frontends.markdown import to_html
 from agent_magics.frontends.markdown_math import DEPTH, LIMIT, typesettable
-from agent_magics.frontends.summary import visible
+from agent_magics.plain import visible
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.lab_endpoint import Says
 pytestmark = pytest.mark.terminal
 
 PLAIN = ("--simple-prompt", "--no-banner", "--colors=NoColor", "--no-confirm-exit")
-PROMPT = r"In \[\d+\]: "
+PROMPT = r"In \[\d+\]:"
 QUESTION = r"approve\? .*\[n\]o \[reason\]: "
 SETS = Says("I compute it.", (("python", {"code": "answer = 6 * 7"}),))
 DONE = Says("The turn is over.")
@@ -35,7 +35,7 @@ class Terminal:
             cwd=str(folder),
             env=own_variables(home) | {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
             encoding="utf-8",
-            timeout=60,
+            timeout=20,
             dimensions=(50, 200),
             echo=False,
         )
@@ -47,11 +47,9 @@ class Terminal:
         return self.until(PROMPT)
 
     def type(self, *lines: str) -> None:
-        """Type one cell, the empty line behind a cell magic included."""
-        for line in lines:
+        """Type one cell, with the two empty lines that end a cell magic."""
+        for line in (*lines, *(["", ""] if lines[0].startswith("%%") else [])):
             self.child.sendline(line)
-        if lines[0].startswith("%%"):
-            self.child.sendline("")
 
     def until(self, pattern: str) -> str:
         """What is printed before a pattern."""
@@ -182,7 +180,7 @@ def test_a_tab_completes_the_name_of_a_skill(terminal):
     shell.type("%load_ext agent_magics")
     shell.until("%%agent")
     shell.until(PROMPT)
-    shell.child.send("%use exp\t")
+    shell.child.send("%use explo\t")
     shell.until("explore")
     shell.child.send("\r")
     shell.until(r"Loaded skill explore \(built-in: ls, glob, read\)")
@@ -192,8 +190,9 @@ def test_loading_and_unloading_leave_the_namespace_and_ipython_as_they_were(term
     shell = terminal()
     names = "sorted(n for n in globals() if not n.startswith('_'))"
     state = (
-        "(len(get_ipython().input_transformers_cleanup), "
-        "len(get_ipython().Completer.custom_matchers), len(get_ipython().configurables))"
+        "(len(get_ipython().input_transformers_cleanup),"
+        " len(get_ipython().Completer.custom_matchers),"
+        " [c for c in get_ipython().configurables if 'agent_magics' in type(c).__module__])"
     )
     before = shell.says(f"print({names}, {state})")
     for _ in range(2):

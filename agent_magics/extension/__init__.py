@@ -20,6 +20,8 @@ from agent_magics.magics.transform import comments_above
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+GREETED = 9
+"""Names of skills that the greeting shows; the line stays one line."""
 REGISTERED = {"line": ("skills", "use", "unuse", "agent"), "cell": ("agent",)}
 
 
@@ -82,7 +84,8 @@ def _usable(magics: AgentMagics) -> list[str]:
 
 
 def _greeting(skills: Sequence[str]) -> str:
-    names = ", ".join(dict.fromkeys(skills)) or "none"
-    if len(names) > 120:
-        names = f"{names[:117]}…"
+    shown = list(dict.fromkeys(skills))
+    names = ", ".join(shown[:GREETED]) or "none"
+    if len(shown) > GREETED:
+        names += f" and {len(shown) - GREETED} more"
     return f"agent_magics: skills {names}. Commands: %skills, %use NAME, %%agent (panel: %agent)"

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 from agent_magics.events import Question
 from agent_magics.frontends.blocks_block import Block
 from agent_magics.frontends.blocks_question import BAR, payload_rows, question_head
-from agent_magics.frontends.summary import visible
 from agent_magics.frontends.theme import diff_rows
+from agent_magics.plain import visible
 
 Colour: TypeAlias = Literal["", "bold", "dim", "red", "green", "yellow", "cyan"]
 

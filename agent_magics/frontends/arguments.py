@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from agent_magics.frontends.summary import visible
 from agent_magics.messages import JSON
+from agent_magics.plain import visible
 
 
 def visible_json(arguments: str, *, indent: int | None = None) -> str:
@@ -32,7 +32,7 @@ def edited_arguments(text: str) -> tuple[str | None, str]:
     """
     try:
         value = json.loads(text, parse_constant=_no_constant)
-        result = json.dumps(value, ensure_ascii=False)
+        result = json.dumps(value, ensure_ascii=False, allow_nan=False)
         result.encode()
     except UnicodeEncodeError:
         return None, "There is half of a surrogate pair in the text."

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from agent_magics.frontends import theme
 from agent_magics.frontends.blocks_block import Block, gone, metadata
 from agent_magics.frontends.markdown import to_html
-from agent_magics.frontends.summary import safe_line, visible
+from agent_magics.frontends.summary import safe_line
+from agent_magics.plain import visible
 
 SOFT, HARD = 2_000, 8_000
 """Characters after which a piece ends at the next blank line outside a fence, and after which it

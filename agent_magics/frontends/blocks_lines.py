@@ -8,8 +8,9 @@ from __future__ import annotations
 from agent_magics.events import Compacted, Notice, PolicyChanged, Retrying, TurnEnded
 from agent_magics.frontends import theme
 from agent_magics.frontends.blocks_block import Block, fit, metadata, rounded
-from agent_magics.frontends.summary import count, cut, duration, safe_line, visible
+from agent_magics.frontends.summary import count, cut, duration, safe_line
 from agent_magics.messages import JSON
+from agent_magics.plain import visible
 
 NOTICE, REASON = 4_000, 300
 """Characters that are shown of a notice and of a reason."""

@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agent_magics.frontends import theme
-from agent_magics.frontends.summary import cut, printed, safe_line, visible
+from agent_magics.frontends.summary import cut, printed, safe_line
 from agent_magics.messages import JSON, Display
+from agent_magics.plain import visible
 
 RECORD = 20_000
 """Characters of one call's payload that a notebook keeps; the whole is in the session's file."""

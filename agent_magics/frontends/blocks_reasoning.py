@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from agent_magics.frontends import theme
 from agent_magics.frontends.blocks_block import Block, gone, metadata
-from agent_magics.frontends.summary import cut, safe_line, visible
+from agent_magics.frontends.summary import cut, safe_line
+from agent_magics.plain import visible
 
 KEPT = 20_000
 """Characters of reasoning that a notebook keeps."""

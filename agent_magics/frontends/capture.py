@@ -142,6 +142,8 @@ class Capture:
         `input()` and `exit()` are refused: nobody is meant to answer the first, and the second
         would end the person's kernel.
         """
+        from IPython.core import interactiveshell
+
         shell = self._shell
         self._undo.append(_notes(shell))
         for owner, name, value in (
@@ -157,6 +159,7 @@ class Capture:
             # The error is read from the result; shown, it would look like the cell's own.
             (shell, "showtraceback", _silent),
             (shell, "showsyntaxerror", _silent),
+            (interactiveshell, "warn", _without_farewell(interactiveshell.__dict__["warn"])),
         ):
             self.replace(owner, name, value)
 
@@ -259,6 +262,16 @@ def _no_input(*_arguments: Any, **_options: Any) -> NoReturn:
 
 def _no_exit(*_arguments: Any, **_options: Any) -> NoReturn:
     raise SystemExit("exit() was called")
+
+
+def _without_farewell(warn: Callable[..., None]) -> Callable[..., None]:
+    """IPython tells whoever ran into an exit how to leave; here that is a model."""
+
+    def other_warnings(message: Any, *arguments: Any, **options: Any) -> None:
+        if not str(message).startswith("To exit:"):
+            warn(message, *arguments, **options)
+
+    return other_warnings
 
 
 def _silent(*_arguments: Any, **_options: Any) -> None:

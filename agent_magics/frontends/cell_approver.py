@@ -20,6 +20,7 @@ from agent_magics.frontends.prompt import answered_within, ask_typed
 from agent_magics.frontends.publisher import Bundle, CellOutput
 from agent_magics.frontends.routes import Route, StageSettings
 from agent_magics.frontends.tap import CommTap
+from agent_magics.frontends.tap_pages import PageAnswers
 from agent_magics.policy import Answer
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class CellApprover:
     _question: Question | None = None
     _slot: str = ""
     _card: Card | None = None
+    _pages: PageAnswers | None = None
 
     async def ask(self, question: Question) -> Answer:
         """The person's answer. Never raises but `CancelledError`; nobody there means refused."""
@@ -85,13 +87,19 @@ class CellApprover:
         text = question_text(question) + "\n\n(waiting for an answer)"
         try:
             self._card = Card(
-                question, question_html(question), text=text, hint=self._hint(), tap=self.tap
+                question,
+                question_html(question),
+                text=text,
+                hint=self._hint(),
+                tap=self.tap,
+                lost=self._show_again,
             )
         except Exception:
             # No ipywidgets, or ones that cannot do it: there is another way to ask.
             log.debug("no card", exc_info=True)
             self.silent_clients.add(self.output.client)
             return None
+        self._pages = PageAnswers(self.tap)
         self._show(self._card.bundle)
         if not await self._card.hello(self.route.patience):
             self.silent_clients.add(self.output.client)
@@ -100,9 +108,13 @@ class CellApprover:
             answer = await self._card.answer()
         if answer is None:
             self._show(_static(question))
-            self._card.close()
-            self._card = None
+            self._close()
         return answer
+
+    def _show_again(self) -> None:
+        """Put the card back after its output was cleared, in a slot of its own."""
+        if self._card is not None:
+            self._slot = self.output.show(self._card.bundle)
 
     async def _typed(self, question: Question) -> Answer:
         from IPython.core.error import StdinNotImplementedError
@@ -127,14 +139,20 @@ class CellApprover:
 
     def _settle(self, answer: Answer) -> None:
         """Leave the record in the place of the question: static, and without a widget."""
-        question, card, self._question, self._card = self._question, self._card, None, None
+        question, self._question = self._question, None
         try:
             if question is not None and self._slot:
                 self._record(answer_block(question, answer, self._slot))
-            if card is not None:
-                card.close()
+            self._close()
         except Exception:  # a broken display must not break a turn
             log.warning("an answer could not be shown", exc_info=True)
+
+    def _close(self) -> None:
+        card, pages, self._card, self._pages = self._card, self._pages, None, None
+        if pages is not None:
+            pages.close()
+        if card is not None:
+            card.close()
 
     def _record(self, block: Block) -> None:
         metadata = {METADATA_KEY: dict(block.metadata)}

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
-from agent_magics.frontends.capture import Capture
+from agent_magics.errors import AgentMagicsError
+from agent_magics.frontends import capture
 from agent_magics.messages import Display
 from agent_magics.ports import CodeOutput
 
@@ -69,23 +71,44 @@ class AwaitLoop:
         self._loops.clear()
 
 
+@dataclass(eq=False, slots=True)
+class Interpreter:
+    """Runs code in the user's namespace and keeps all that comes of it. One per shell.
+
+    Args:
+        shell: IPython's shell.
+    """
+
+    shell: Any
+    _awaits: AwaitLoop = field(default_factory=AwaitLoop)
+    # Cells of two subshells may run code at the same time, but there is one standard output.
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, code: str) -> CodeOutput:
+        """Run a cell's worth of code, magics included."""
+        with self._one_at_a_time:
+            return run_captured(self.shell, code, self._awaits)
+
+    def close(self) -> None:
+        """End what awaited code left running."""
+        self._awaits.close()
+
+
 @dataclass(frozen=True, slots=True)
 class LiveKernel:
     """The user's IPython, as `ports.Kernel`.
 
     Args:
-        shell: IPython's shell.
+        interpreter: Runs code.
         main: Runs a function on the main thread.
-        awaits: The loop for awaited code.
     """
 
-    shell: Any
+    interpreter: Interpreter
     main: OnMain
-    awaits: AwaitLoop
 
     async def run_code(self, code: str) -> CodeOutput:
         """Run code in the user's namespace, on the main thread, through IPython."""
-        return await self.main(lambda: run_captured(self.shell, code, self.awaits))
+        return await self.main(lambda: self.interpreter.run(code))
 
     async def on_main(self, job: Callable[[], T]) -> T:
         """Run a function on the main thread and give its result."""
@@ -100,7 +123,7 @@ def run_captured(shell: Any, code: str, awaits: AwaitLoop) -> CodeOutput:
         code: Anything that a cell may hold, magics included.
         awaits: The loop for awaited code.
     """
-    output = Capture(shell)
+    output = capture.Capture(shell)
     try:
         output.start()
         if asyncio._get_running_loop() is not None:
@@ -127,8 +150,8 @@ def short_traceback(error: BaseException) -> str:
     """The error as a person would want it: from the cell's own code on, without the machinery."""
     if isinstance(error, SystemExit):
         return f"SystemExit: {error.code}. The code asked to exit; the kernel goes on running."
-    if type(error).__name__ == "UsageError":
-        return f"UsageError: {error}"
+    if isinstance(error, AgentMagicsError) or type(error).__name__ == "UsageError":
+        return f"{type(error).__name__}: {error}"
     lines = []
     for number, link in enumerate(_chain(error)):
         if number:
@@ -164,7 +187,8 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _limited(shown: traceback.TracebackException) -> Iterator[str]:
-    stack = shown.stack
+    stack = [frame for frame in shown.stack if frame.filename != capture.__file__]
+    shown.stack = traceback.StackSummary.from_list(stack)
     if len(stack) > FRAMES:
         half = FRAMES // 2
         left_out = len(stack) - FRAMES

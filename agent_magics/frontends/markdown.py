@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from agent_magics.frontends import markdown_math
 from agent_magics.frontends.markdown_code import highlighted
-from agent_magics.frontends.summary import safe_line, visible
+from agent_magics.frontends.summary import safe_line
 from agent_magics.frontends.theme import FONT, WRAPPED, text_html
+from agent_magics.plain import visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

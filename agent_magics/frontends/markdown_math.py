@@ -12,7 +12,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from agent_magics.frontends.summary import visible
+from agent_magics.plain import visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from agent_magics.events import Question
 from agent_magics.frontends.arguments import edited_arguments, same_arguments, visible_json
-from agent_magics.frontends.summary import visible
+from agent_magics.plain import visible
 from agent_magics.policy import Answer, Scope
 
 log = logging.getLogger(__name__)

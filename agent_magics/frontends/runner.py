@@ -12,17 +12,17 @@ import asyncio
 import contextlib
 import contextvars
 import functools
-import queue
 import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from agent_magics.errors import AgentMagicsError
+from agent_magics.frontends.runner_errand import Errand
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -46,37 +46,7 @@ class AgentInterrupted(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         """IPython calls this in place of its own traceback."""
-        return [f"\x1b[31mAgentInterrupted\x1b[0m: {self}"]
-
-
-@dataclass(eq=False, slots=True)
-class _Errand:
-    """A function that the agent sends to the stage, and where its result goes."""
-
-    job: Callable[[], Any]
-    future: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
-    recalled: bool = False
-
-    def answer(self, result: object) -> None:
-        """Hand the result over, if someone still waits for it."""
-        self._settle(lambda: self.future.set_result(result))
-
-    def fail(self, error: BaseException) -> None:
-        """Hand an error over, in a form that a future can carry."""
-        if isinstance(error, KeyboardInterrupt):
-            error = AgentMagicsError("interrupted")
-        elif isinstance(error, StopIteration) or not isinstance(error, Exception):
-            error = AgentMagicsError(f"{type(error).__name__}: {error}")
-        self._settle(lambda: self.future.set_exception(error))
-
-    def _settle(self, setter: Callable[[], None]) -> None:
-        def settle() -> None:
-            if not self.future.done():
-                setter()
-
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self.loop.call_soon_threadsafe(settle)
+        return [f"AgentInterrupted: {self}"]
 
 
 @dataclass(eq=False, slots=True)
@@ -97,9 +67,11 @@ class Runner(Generic[T]):
     finished: threading.Event = field(default_factory=threading.Event)
     presses: int = 0
     _pressed_at: float = 0.0
-    _errands: queue.SimpleQueue[_Errand | None] = field(default_factory=queue.SimpleQueue)
-    _running: _Errand | None = None
-    _own_signals: int = 0
+    # Not a SimpleQueue: in CPython 3.11 a signal near the end of a timed wait makes it endless.
+    _errands: deque[Errand] = field(default_factory=deque)
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _running: Errand | None = None
+    _own_signal: bool = False
     _signals: bool = False
     _stage: int = 0
     _cancellable: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = field(
@@ -122,8 +94,9 @@ class Runner(Generic[T]):
             AgentMagicsError: The function was stopped, or ended with an exit.
         """
         loop = asyncio.get_running_loop()
-        errand = _Errand(job, loop.create_future(), loop)
-        self._errands.put(errand)
+        errand = Errand(job, loop.create_future(), loop)
+        self._errands.append(errand)
+        self._wake.set()
         try:
             result: R = await errand.future
         except asyncio.CancelledError:
@@ -209,14 +182,16 @@ class Runner(Generic[T]):
 
     def _finish(self) -> None:
         self.finished.set()
-        self._errands.put(None)
+        self._wake.set()
 
-    def _recall(self, errand: _Errand) -> None:
+    def _recall(self, errand: Errand) -> None:
         """Drop an errand nobody waits for; stop it if it runs."""
         errand.recalled = True
         if self._signals and self._running is errand and not self.presses:
-            self._own_signals += 1
+            self._own_signal = True
             _signal_main_thread()
+            # A signal that comes just before a blocking call does not wake it.
+            errand.loop.call_later(SLICE, self._recall, errand)
 
     # On the stage -------------------------------------------------------------------------------
 
@@ -227,10 +202,10 @@ class Runner(Generic[T]):
             try:
                 if self.poll:
                     self.poll()
-                with contextlib.suppress(queue.Empty):
-                    errand = self._errands.get(timeout=wait)
-                    if errand is not None:
-                        self._perform(errand)
+                self._wake.wait(wait)
+                self._wake.clear()
+                while self._errands:
+                    self._perform(self._errands.popleft())
             except KeyboardInterrupt:
                 if self.presses > 1:
                     return
@@ -239,8 +214,8 @@ class Runner(Generic[T]):
                 if time.monotonic() - self._pressed_at > self.grace:
                     return
 
-    def _perform(self, errand: _Errand) -> None:
-        if errand.recalled or self.presses:
+    def _perform(self, errand: Errand) -> None:
+        if errand.recalled or self._pressed():
             errand.fail(KeyboardInterrupt())
             return
         self._running = errand
@@ -252,16 +227,20 @@ class Runner(Generic[T]):
         else:
             settle = functools.partial(errand.answer, result)
         self._running = None
-        if self.presses:
+        if self._pressed():
             # Before the result: the turn must not go on with it.
             self._cancel()
         settle()
 
+    def _pressed(self) -> bool:
+        """Whether there was an interrupt; it can come between any two steps."""
+        return self.presses > 0
+
     def _on_interrupt(self, _signum: int, _frame: FrameType | None) -> None:
         """The first press ends the turn, and user code if that runs; the second ends the cell."""
         running = self._running
-        if self._own_signals:
-            self._own_signals -= 1
+        if self._own_signal:
+            self._own_signal = False
             if running is not None and running.recalled:
                 raise KeyboardInterrupt
             return

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.cell_approver import CellApprover
-from agent_magics.frontends.kernel import AwaitLoop, LiveKernel, OnMain
+from agent_magics.frontends.kernel import Interpreter, LiveKernel, OnMain
 from agent_magics.frontends.notebook import NotebookRenderer
 from agent_magics.frontends.publisher import CellOutput
 from agent_magics.frontends.routes import (
@@ -90,7 +90,7 @@ class Stage:
         self._tap: CommTap | None = None
         self._tap_problem = ""
         self._silent_clients: set[str] = set()
-        self._awaits = AwaitLoop()
+        self._interpreter = Interpreter(shell)
         self._runners: list[Runner[Any]] = []
         self._lock = threading.Lock()
 
@@ -128,7 +128,7 @@ class Stage:
         if self._tap is not None:
             released(self._tap)
             self._tap = None
-        self._awaits.close()
+        self._interpreter.close()
 
     def route(self, settings: StageSettings | None = None) -> Route:
         """Who can answer in the cell that runs now."""
@@ -173,7 +173,7 @@ class Stage:
         poll = self._tap.poll if self._tap is not None else None
         runner: Runner[T] = Runner(lambda: main(performance), poll)
         renderer, approver = self._front_end(route, settings, quiet, runner.on_main)
-        kernel = LiveKernel(self._shell, runner.on_main, self._awaits)
+        kernel = LiveKernel(self._interpreter, runner.on_main)
         performance = Performance(renderer, approver, kernel, runner.on_main)
         self._enter(runner)
         try:
@@ -215,7 +215,8 @@ class Stage:
         sys.stdout.flush()
         sys.stderr.flush()
         if self._kernel is None:
-            renderer = TerminalRenderer(sys.stdout, quiet=quiet)
+            colour = sys.stdout.isatty() and str(self._shell.colors).lower() != "nocolor"
+            renderer = TerminalRenderer(sys.stdout, quiet=quiet, colour=colour)
             return renderer, TerminalApprover(route, settings, on_main, renderer)
         output = CellOutput(self._kernel)
         return (

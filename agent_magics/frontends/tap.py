@@ -16,17 +16,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-R = TypeVar("R")
-Message: TypeAlias = Mapping[str, Any]
-"""A deserialised Jupyter message."""
+from agent_magics.frontends.tap_check import Message, Receiver, check
 
-Receiver: TypeAlias = Callable[[Message], None]
-"""Takes a message of a watched comm. Called on the thread that owns the shell stream: hand it on
-and return. Whoever handles the message does so inside `CommTap.answering`."""
+R = TypeVar("R")
+Bystander: TypeAlias = Callable[[list[bytes], Message], bool]
+"""Takes a request, with its sender, that may be answered before the kernel is free; says whether it
+did. Called on the thread that owns the shell stream."""
+
+QUESTIONS = ("kernel_info_request", "comm_info_request", "comm_open")
+"""What bystanders are asked about."""
 
 PATIENCE = 5.0
 """Seconds within which the shell channel's thread has to answer; it answers in milliseconds."""
@@ -58,7 +59,7 @@ class CommTap:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self.users = 0
-        self.passed = 0
+        self.bystanders: list[Bystander] = []
         self._stream = kernel.shell_stream
         self._thread: Any = getattr(kernel, "shell_channel_thread", None)
         self._watched: dict[str, Receiver] = {}
@@ -96,6 +97,14 @@ class CommTap:
             self._status("idle", message)
 
     @property
+    def reply_stream(self) -> Any:
+        """Where a reply is sent, from the thread that owns the shell stream.
+
+        A blocked loop does not empty the stream's queue, the socket itself sends at once.
+        """
+        return self._stream if self._thread is not None else self._stream.socket
+
+    @property
     def poll(self) -> Callable[[], None] | None:
         """What the thread that runs the cell has to call all the time, if anything.
 
@@ -115,7 +124,7 @@ class CommTap:
             raise TapProblem("the extension was loaded outside the main thread")
         self._on_owner(self._put_in_place)
         try:
-            self._test()
+            check(self.kernel, self._watched, self._take)
         except Exception as error:
             self.remove()
             raise TapProblem(f"the self-test failed: {error}") from error
@@ -123,6 +132,7 @@ class CommTap:
     def remove(self) -> None:
         """Give the shell stream back. Leaves it alone where someone else stands before us."""
         self._watched.clear()
+        self.bystanders.clear()
 
         def give_back() -> None:
             if self.in_place:
@@ -140,23 +150,6 @@ class CommTap:
             raise TapProblem("the kernel reads its messages in another form")
         self._original = original
         self._stream.on_recv(self._received, copy=False)
-
-    def _test(self) -> None:
-        """Check that messages are told apart, with ones that are made here and sent nowhere."""
-        ours, other = uuid.uuid4().hex, uuid.uuid4().hex
-        seen: list[Message] = []
-        self._watched[ours] = seen.append
-        try:
-            for kind, comm_id in (("comm_msg", ours), ("comm_close", ours)):
-                if not self._take(_frames(self.kernel, kind, comm_id)):
-                    raise TapProblem("a widget's message is not recognised")
-            for kind, comm_id in (("comm_msg", other), ("execute_request", ours)):
-                if self._take(_frames(self.kernel, kind, comm_id)):
-                    raise TapProblem("a foreign message is taken for a widget's")
-        finally:
-            del self._watched[ours]
-        if [message["content"]["comm_id"] for message in seen] != [ours, ours]:
-            raise TapProblem("a widget's message arrives changed")
 
     def _on_owner(self, job: Callable[[], R]) -> R:
         """Run a job on the thread that owns the shell stream."""
@@ -193,22 +186,38 @@ class CommTap:
             taken = False
         if taken or self._original is None:
             return None
-        self.passed += 1
         return self._original(frames)
 
     def _take(self, frames: Sequence[Any]) -> bool:
         session = self.kernel.session
         # signature, header, parent, metadata, content, then buffers
-        _, parts = session.feed_identities(frames, copy=False)
-        if b"comm_" not in parts[1].bytes:
-            return False
-        if session.unpack(parts[1].bytes)["msg_type"] not in ("comm_msg", "comm_close"):
-            return False
-        receiver = self._watched.get(session.unpack(parts[4].bytes).get("comm_id"))
-        if receiver is None:
-            return False
-        receiver(session.deserialize(parts, content=True, copy=False))  # checks the signature
-        return True
+        idents, parts = session.feed_identities(frames, copy=False)
+        header = session.unpack(parts[1].bytes)
+        if header["msg_type"] in ("comm_msg", "comm_close"):
+            receiver = self._watched.get(session.unpack(parts[4].bytes).get("comm_id"))
+            if receiver is not None:
+                receiver(self._read(parts))
+                return True
+        elif header["msg_type"] in QUESTIONS and not header.get("subshell_id"):
+            # A subshell answers by itself.
+            return bool(self.bystanders) and self._asked(idents, parts)
+        return False
+
+    def _asked(self, idents: list[bytes], parts: Sequence[Any]) -> bool:
+        message = self._peek(parts)
+        return any(take(idents, message) for take in tuple(self.bystanders))
+
+    def _read(self, parts: Sequence[Any]) -> Message:
+        """The whole message, its signature checked."""
+        message: Message = self.kernel.session.deserialize(parts, content=True, copy=False)
+        return message
+
+    def _peek(self, parts: Sequence[Any]) -> Message:
+        """As `_read`, but the kernel may read the message too: it refuses what it saw before."""
+        session = self.kernel.session
+        message = dict(session.deserialize(parts, content=False, copy=False))
+        message["content"] = session.unpack(message["content"])
+        return message
 
     def _tick(self) -> None:
         if not self._watched or not self.in_place:
@@ -271,10 +280,3 @@ def released(tap: CommTap) -> None:
 
 def _owner(stream: Any) -> Any:
     return getattr(getattr(stream, "_recv_callback", None), "__self__", None)
-
-
-def _frames(kernel: Any, kind: str, comm_id: str) -> list[Any]:
-    import zmq
-
-    message = kernel.session.msg(kind, content={"comm_id": comm_id, "data": {}})
-    return [zmq.Frame(part) for part in kernel.session.serialize(message, ident=[b"test"])]

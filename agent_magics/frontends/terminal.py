@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import threading
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from agent_magics.events import CallStarted, Event, MessageAdded, Question, TextDelta
-from agent_magics.frontends.blocks import Block, Transcript, question_text
+from agent_magics.events import (
+    AnswerRestarted,
+    CallStarted,
+    Event,
+    MessageAdded,
+    Question,
+    TextDelta,
+)
+from agent_magics.frontends.ansi import OURS, clean_terminal, render_question, render_terminal
+from agent_magics.frontends.blocks import Block, Transcript
 from agent_magics.frontends.headless import Nobody
 from agent_magics.frontends.kernel import OnMain
 from agent_magics.frontends.prompt import answered_within, ask_typed
 from agent_magics.frontends.routes import Route, StageSettings
-from agent_magics.frontends.summary import visible
 from agent_magics.messages import Assistant
 from agent_magics.policy import Answer
 
@@ -30,10 +38,12 @@ class TerminalRenderer:
     Args:
         stream: Where to; kept, since `sys.stdout` is another one while the user's code runs.
         quiet: Leave out what happens on the way to the answer.
+        colour: Whether to colour what is ours.
     """
 
-    def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
+    def __init__(self, stream: TextIO, *, quiet: bool = False, colour: bool = False) -> None:
         self._stream = stream
+        self._colour = colour
         self._transcript = Transcript(quiet=quiet)
         self._streamed = ""
         self._at_start = True
@@ -51,10 +61,18 @@ class TerminalRenderer:
             except Exception as error:  # noqa: BLE001  # whatever it is, the turn goes on
                 log.warning("an output could not be shown: %s: %s", type(error).__name__, error)
 
-    def line(self, text: str) -> None:
-        """Print a line of our own words, or of text that is safe already."""
+    def ask(self, question: Question) -> None:
+        """Show a question, whole."""
+        self._lines(render_question(question, colour=self._colour, width=_width()))
+
+    def say(self, text: str) -> None:
+        """Print a line of our own words."""
+        self._lines(OURS + text)
+
+    def _lines(self, text: str) -> None:
         with self._lock:
-            self._print(("" if self._at_start else "\n") + text + "\n")
+            if text:
+                self._print(("" if self._at_start else "\n") + text + "\n")
 
     def close(self) -> None:
         """End the last line; nothing is shown afterwards."""
@@ -66,29 +84,33 @@ class TerminalRenderer:
     def _show(self, event: Event) -> None:
         if isinstance(event, TextDelta):
             self._stream_text(event.text)
+        elif isinstance(event, AnswerRestarted):
+            self._streamed = ""
+            self._print("" if self._at_start else "\n")
         for block in self._transcript.feed(event):
             self._show_block(block, started=isinstance(event, CallStarted))
         if isinstance(event, MessageAdded) and isinstance(event.message, Assistant):
             # A server that does not stream, or changed its mind at the end.
             if event.message.text.strip() != self._streamed.strip():
-                self.line(visible(event.message.text))
+                self._lines(clean_terminal(event.message.text))
             self._streamed = ""
 
     def _stream_text(self, text: str) -> None:
         # A joiner belongs to the character before it, which may have come with the last delta.
         before = self._streamed[-1:]
         self._streamed += text
-        self._print(visible(before + text)[len(visible(before)) :])
+        self._print(clean_terminal(before + text)[len(clean_terminal(before)) :])
 
     def _show_block(self, block: Block, *, started: bool) -> None:
-        if block.metadata.get("kind") == "answer" or not block.text:
-            return
+        if block.metadata.get("kind") == "answer":
+            return  # printed as it came
+        text = render_terminal(block, colour=self._colour, width=_width())
         if not block.live:
-            self.line(block.text)
+            self._lines(text)
         elif started and block.key not in self._shown:
             # A call may take long: say that it runs. Its block comes when it is done.
             self._shown.add(block.key)
-            self.line(block.text.partition("\n")[0])
+            self._lines(text.partition("\n")[0])
 
     def _print(self, text: str) -> None:
         if text:
@@ -119,12 +141,16 @@ class TerminalApprover:
         if self.route.kind == "nobody":
             return Nobody(self.route.detail).refusal(question)
         async with self._turn:
-            self.renderer.line(question_text(question))
-            typed = ask_typed(question, self._read, self.renderer.line)
+            self.renderer.ask(question)
+            typed = ask_typed(question, self._read, self.renderer.say)
             return await answered_within(self.settings.approval_timeout, typed)
 
     def abandon(self) -> None:
         """Nothing stays open in a terminal."""
 
     async def _read(self, prompt: str) -> str:
-        return await self.on_main(lambda: input(prompt))
+        return await self.on_main(lambda: input(OURS + prompt))
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns

@@ -15,7 +15,7 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from agent_magics.frontends.markdown_code import highlighted
-from agent_magics.frontends.summary import visible
+from agent_magics.plain import visible
 
 Tone: TypeAlias = Literal["plain", "good", "bad", "warn", "muted"]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from agent_magics.frontends.theme import text_html
+from agent_magics.plain import visible
 
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top;white-space:normal"
 
@@ -39,6 +41,8 @@ def pairs_view(title: str, pairs: Sequence[tuple[str, str]], notes: Sequence[str
         pairs: Name and value; a value may hold several lines.
         notes: Lines of text.
     """
+    title, notes = visible(title), [visible(note) for note in notes]
+    pairs = [(visible(name), visible(value)) for name, value in pairs]
     width = max((len(name) for name, _ in pairs), default=0)
     lines = [title]
     rows = []
@@ -46,14 +50,14 @@ def pairs_view(title: str, pairs: Sequence[tuple[str, str]], notes: Sequence[str
         first, *rest = value.split("\n")
         lines.append(f"  {name:<{width}}  {first}")
         lines.extend(f"  {'':<{width}}  {line}" for line in rest)
-        shown = escape(value).replace("\n", "<br>")
+        shown = text_html(value).replace("\n", "<br>")
         rows.append(
-            f'<tr><th scope="row" style="{CELL}">{escape(name)}</th>'
+            f'<tr><th scope="row" style="{CELL}">{text_html(name)}</th>'
             f'<td style="{CELL}">{shown}</td></tr>'
         )
     lines.extend(notes)
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    html = f"<p><b>{escape(title)}</b></p><table><tbody>{''.join(rows)}</tbody></table>{below}"
+    below = "".join(f"<p>{text_html(note)}</p>" for note in notes)
+    html = f"<p><b>{text_html(title)}</b></p><table><tbody>{''.join(rows)}</tbody></table>{below}"
     return View("\n".join(lines), html)
 
 
@@ -71,6 +75,8 @@ def table_view(
         rows: Texts; each row as long as `heads`.
         notes: Lines of text below.
     """
+    title, notes = visible(title), [visible(note) for note in notes]
+    rows = [[visible(cell) for cell in row] for row in rows]
     flat = [[cell.replace("\n", " ") for cell in row] for row in (heads, *rows)]
     widths = [max(len(row[i]) for row in flat) for i in range(len(heads))]
     lines = [title]
@@ -78,14 +84,14 @@ def table_view(
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[-1]]).rstrip())
     lines.extend(notes)
-    head = "".join(f'<th scope="col" style="{CELL}">{escape(cell)}</th>' for cell in heads)
+    head = "".join(f'<th scope="col" style="{CELL}">{text_html(cell)}</th>' for cell in heads)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
+        "<tr>" + "".join(f'<td style="{CELL}">{text_html(cell)}</td>' for cell in row) + "</tr>"
         for row in rows
     )
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    below = "".join(f"<p>{text_html(note)}</p>" for note in notes)
     html = (
-        f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead>"
+        f"<p><b>{text_html(title)}</b></p><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>{below}"
     )
     return View("\n".join(lines), html)
