@@ -16,6 +16,7 @@ from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
 from agent_magics.errors import AgentMagicsError
 from agent_magics.events import (
+    AnswerRestarted,
     ApprovalGiven,
     CallFinished,
     CallJudged,
@@ -25,6 +26,7 @@ from agent_magics.events import (
     MessageAdded,
     PolicyChanged,
     Question,
+    TextDelta,
     TurnEnded,
     TurnStarted,
 )
@@ -130,6 +132,7 @@ class _Record:
     ended: TurnEnded | None = None
     usage: Usage = Usage()
     requests: int = 0
+    streamed: str = ""
 
 
 @dataclass(slots=True)
@@ -194,15 +197,15 @@ class Session:
                 async for event in events:
                     happened(event)
         except asyncio.CancelledError:
-            self._close("interrupted by the person")
+            self._close("interrupted by the person", record)
             happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
             raise
         except AgentMagicsError as error:
-            self._close(f"the turn failed: {error}")
+            self._close(f"the turn failed: {error}", record)
             happened(self._early("failed", record, turn.clock() - started, str(error)))
             raise
         finally:
-            self._close("the turn broke off")
+            self._close("the turn broke off", record)
             self.last = self._result(prompt, turn, skills, record)
         return self.last
 
@@ -236,7 +239,12 @@ class Session:
         self.usage = Usage()
         self.last = None
 
-    def _close(self, reason: str) -> None:
+    def _close(self, reason: str, record: _Record) -> None:
+        """Make the conversation one that can be followed, with what was said of a broken answer."""
+        if record.streamed.strip():
+            said = Assistant(f"{record.streamed.rstrip()}\n\n({reason})", stop="cut")
+            self.conversation = appended(self.conversation, said)
+            record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
     def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
@@ -244,7 +252,12 @@ class Session:
 
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
+            case TextDelta(text):
+                record.streamed += text
+            case AnswerRestarted():
+                record.streamed = ""
             case MessageAdded(message):
+                record.streamed = ""
                 self.conversation = appended(self.conversation, message)
                 if isinstance(message, Assistant):
                     record.requests += 1

@@ -15,6 +15,7 @@ from agent_magics.events import (
     CallProgress,
     Notice,
     PolicyChanged,
+    TextDelta,
     TurnEnded,
     TurnStarted,
 )
@@ -310,6 +311,51 @@ def test_a_failure_after_a_call_keeps_the_result():
     assert ToolResult("c1", "seen 1") in scene.session.conversation
     scene.ask("Go on.")
     assert unanswered(scene.session.conversation) == ()
+
+
+class Hangs:
+    """A model that says a little and then nothing more."""
+
+    name = "hangs"
+
+    def __init__(self, then: Exception | None = None) -> None:
+        self.said = asyncio.Event()
+        self.then = then
+
+    async def stream(self, request):
+        yield TextDelta("Half ")
+        yield TextDelta("a word")
+        self.said.set()
+        if self.then is not None:
+            raise self.then
+        await asyncio.sleep(60)
+
+
+def test_an_interrupt_in_an_answer_keeps_what_was_said():
+    scene = Scene([])
+    scene.model = Hangs()
+
+    async def interrupted() -> None:
+        scene.model.said = asyncio.Event()
+        task = asyncio.ensure_future(scene.asking())
+        await scene.model.said.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupted())
+    assert scene.session.conversation == (
+        User("Go."),
+        Assistant("Half a word\n\n(interrupted by the person)", stop="cut"),
+    )
+
+
+def test_a_failure_in_an_answer_keeps_what_was_said():
+    scene = Scene([])
+    scene.model = Hangs(ModelError("gone"))
+    with pytest.raises(ModelError):
+        scene.ask()
+    assert scene.session.conversation[-1].text.startswith("Half a word\n\n(the turn failed: gone")
 
 
 def test_an_empty_answer_is_an_error_and_never_enters_the_history():

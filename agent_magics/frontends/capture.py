@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from agent_magics.frontends.capture_descriptors import Descriptors
 from agent_magics.messages import JSON
 
 LIMIT = 1_000_000
@@ -34,13 +35,20 @@ class PrintedText(io.TextIOBase):
 
     Args:
         limit: Characters to keep.
-        fileno: The descriptor for callers that insist on one; what they write to it is not kept.
+        fileno: The descriptor for callers that insist on one.
+        before: Gives, piece by piece, what others have written before this text.
     """
 
     encoding = "utf-8"
 
-    def __init__(self, limit: int = LIMIT, fileno: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self,
+        limit: int = LIMIT,
+        fileno: Callable[[], int] | None = None,
+        before: Callable[[], str] | None = None,
+    ) -> None:
         super().__init__()
+        self._before = before
         self._half = limit // 2
         self._head: list[str] = []
         self._head_size = 0
@@ -60,9 +68,17 @@ class PrintedText(io.TextIOBase):
         return self._fileno()
 
     def write(self, text: str) -> int:
-        """Keep the text, or as much of it as the limit allows."""
+        """Keep what others wrote before, and the text."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if self._before is not None:
+            for piece in iter(self._before, ""):
+                self.keep(piece)
+        self.keep(text)
+        return len(text)
+
+    def keep(self, text: str) -> None:
+        """Keep the text, or as much of it as the limit allows."""
         room = self._half - self._head_size
         head, rest = text[:room], text[room:]
         if head:
@@ -73,7 +89,6 @@ class PrintedText(io.TextIOBase):
             self._tail_size += len(rest)
             if self._tail_size > 2 * self._half:
                 self._drop()
-        return len(text)
 
     def _drop(self) -> None:
         kept = "".join(self._tail)[-self._half :]
@@ -129,7 +144,10 @@ class Capture:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._undo: list[Callable[[], None]] = []
-        self.printed = PrintedText(fileno=getattr(sys.stdout, "fileno", None))
+        # In a terminal the descriptors are the person's own view of the turn.
+        self._descriptors = Descriptors() if getattr(shell, "kernel", None) is not None else None
+        before = self._descriptors.new if self._descriptors is not None else None
+        self.printed = PrintedText(fileno=getattr(sys.stdout, "fileno", None), before=before)
         """Both standard streams."""
         self.displays: list[dict[str, JSON]] = []
         """MIME bundles of `display()` and of rich values, in order."""
@@ -146,6 +164,10 @@ class Capture:
 
         shell = self._shell
         self._undo.append(_notes(shell))
+        if self._descriptors is not None:
+            descriptors = self._descriptors
+            self._undo.append(lambda: descriptors.stop(self.printed.keep))
+            descriptors.start()
         for owner, name, value in (
             (sys, "stdout", self.printed),
             (sys, "stderr", self.printed),

@@ -6,12 +6,14 @@ change on top. Nothing of it depends on the machine.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 from agent_magics.errors import AgentMagicsError
 
+DATE = "2026-10-01T12:00:00+0000"
 COMMITTED: dict[str, str] = {
     "README.md": """\
 # corner-shop
@@ -139,7 +141,8 @@ def sample_repository(parent: Path | str | None = None) -> Path:
     Raises:
         AgentMagicsError: git is missing or fails; the message says how.
     """
-    root = Path(tempfile.mkdtemp(prefix="corner-shop-", dir=parent))
+    # A folder of its own in the new one: its name, which outputs show, is the same everywhere.
+    root = Path(tempfile.mkdtemp(prefix="agent-magics-", dir=parent)) / "corner-shop"
     _write(root, COMMITTED)
     _git(root, "init", "--quiet", "--initial-branch=main")
     _git(root, "add", "--all")
@@ -173,6 +176,8 @@ def _git(root: Path, *words: str) -> None:
             capture_output=True,
             text=True,
             encoding="utf-8",
+            # A fixed date: the commit's id is the same everywhere, so that outputs can be compared.
+            env={**os.environ, "GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE},
         )
     except FileNotFoundError as error:
         raise AgentMagicsError("git is not installed; the sample repository needs it.") from error

@@ -81,7 +81,9 @@ def _title(git: Git, workspace: Path, head: str, what: str, staged: bool) -> str
     branch = git.run("symbolic-ref", "--quiet", "--short", "HEAD", codes=(0, 1)).decode().strip()
     where = f"branch {branch}" if branch else f"no branch, detached at {head}"
     kind = "Staged changes" if staged else "Changes, staged or not,"
-    title = f"{kind} in {git.folder} ({where}; {what}). Paths are relative to that folder."
+    # Not the whole path: answers are kept in notebooks, which are shared.
+    name = git.folder.resolve().name
+    title = f"{kind} in the repository {name} ({where}; {what}). Paths are relative to its root."
     here = os.path.relpath(workspace.resolve(), git.folder.resolve())
     if here == ".":
         return title

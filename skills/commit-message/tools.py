@@ -69,7 +69,7 @@ def _title(git: Git, head: str, amend: bool) -> str:
     if not head:
         where += ", no commits yet"
     kind = f"The last commit {head[:10]} with the staged changes," if amend else "Staged changes"
-    title = f"{kind} in {git.folder} ({where}). Paths are relative to that folder."
+    title = f"{kind} in the repository {git.folder.resolve().name} ({where}). Paths are relative to its root."
     merging = git.text("rev-parse", "--verify", "--quiet", "MERGE_HEAD", codes=(0, 1))
     return f"{title} A merge of {merging[:10]} is in progress." if merging else title
 

@@ -73,7 +73,7 @@ def commit_diff(workspace: Path, commit: str, path: str = "", start: int = 1) ->
 def _log(git: Git, since: str, until: str, main_line: bool, start: int) -> str:
     head = head_of(git)
     if not head:
-        return f"The repository in {git.folder} has no commits yet."
+        return f"The repository {git.folder.resolve().name} has no commits yet."
     last = _at(git, until, head, "23:59:59") if until else head
     if not last:
         return f"There is no commit until {until}."
@@ -124,7 +124,7 @@ def _title(git: Git, count: int, since: str, until: str, last: str) -> str:
     after = f"since {since}" if since else "from the very first one, since no tag comes before"
     branch = git.text("symbolic-ref", "--quiet", "--short", "HEAD", codes=(0, 1))
     end = until or f"the last commit of {f'branch {branch}' if branch else 'a detached HEAD'}"
-    return f"{_commits_in_words(count)} in {git.folder} {after}, until {end} ({last[:10]})."
+    return f"{_commits_in_words(count)} in {git.folder.resolve().name} {after}, until {end} ({last[:10]})."
 
 
 def _commits_in_words(count: int) -> str:
