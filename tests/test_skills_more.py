@@ -304,7 +304,7 @@ def test_the_staged_diff_is_shown_with_the_projects_way_of_writing_first_lines(r
     put(repo, "a.py", "one = 1\ntwo = 222\n")
     put(repo, "new.py", "x\n")
     text = staged(repo)
-    assert text.startswith(f"Staged changes in {repo} (branch main).")
+    assert text.startswith(f"Staged changes in the repository {repo.name} (branch main).")
     assert "  modified: a.py  +1 -1\n" in text
     assert "-two = 2\n+two = 22" in text
     assert "222" not in text
@@ -513,7 +513,7 @@ def subjects(text: str) -> list[str]:
 def test_the_log_begins_by_itself_at_the_latest_tag_that_names_a_release(released):
     text = log(released)
     assert text.startswith(
-        f"2 commits in {released} since v1.1, until the last commit of branch main"
+        f"2 commits in {released.name} since v1.1, until the last commit of branch main"
     )
     assert subjects(text) == ["Add Parquet", "Nightly work"]
     assert (
@@ -590,7 +590,7 @@ def test_without_version_tags_any_tag_is_a_beginning(repo):
 
 @needs_git
 def test_a_repository_without_commits_is_one_sentence(empty):
-    assert log(empty) == f"The repository in {empty} has no commits yet."
+    assert log(empty) == f"The repository {empty.name} has no commits yet."
 
 
 @needs_git

@@ -69,7 +69,9 @@ def _title(git: Git, head: str, amend: bool) -> str:
     if not head:
         where += ", no commits yet"
     kind = f"The last commit {head[:10]} with the staged changes," if amend else "Staged changes"
-    title = f"{kind} in the repository {git.folder.resolve().name} ({where}). Paths are relative to its root."
+    # Not the whole path: answers are kept in notebooks, which are shared.
+    name = git.folder.resolve().name
+    title = f"{kind} in the repository {name} ({where}). Paths are relative to its root."
     merging = git.text("rev-parse", "--verify", "--quiet", "MERGE_HEAD", codes=(0, 1))
     return f"{title} A merge of {merging[:10]} is in progress." if merging else title
 

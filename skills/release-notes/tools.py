@@ -124,7 +124,9 @@ def _title(git: Git, count: int, since: str, until: str, last: str) -> str:
     after = f"since {since}" if since else "from the very first one, since no tag comes before"
     branch = git.text("symbolic-ref", "--quiet", "--short", "HEAD", codes=(0, 1))
     end = until or f"the last commit of {f'branch {branch}' if branch else 'a detached HEAD'}"
-    return f"{_commits_in_words(count)} in {git.folder.resolve().name} {after}, until {end} ({last[:10]})."
+    # Not the whole path: answers are kept in notebooks, which are shared.
+    name = git.folder.resolve().name
+    return f"{_commits_in_words(count)} in {name} {after}, until {end} ({last[:10]})."
 
 
 def _commits_in_words(count: int) -> str:
