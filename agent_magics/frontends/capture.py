@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import builtins
+import contextlib
 import getpass
 import io
 import sys
@@ -184,6 +185,9 @@ class Capture:
             (interactiveshell, "warn", _without_farewell(interactiveshell.__dict__["warn"])),
         ):
             self.replace(owner, name, value)
+        if hasattr(shell, "_tee"):
+            # IPython 9 notes each printed piece for its history, at many times the print's cost.
+            self.replace(shell, "_tee", lambda channel: contextlib.nullcontext())
 
     def replace(self, owner: Any, name: str, value: Any) -> None:
         """Give an attribute another value until the end."""

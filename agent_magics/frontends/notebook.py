@@ -47,6 +47,7 @@ class NotebookRenderer:
         quiet: Leave out what happens on the way to the answer.
         updates: Whether the front end can change an output that it has shown. If not, a block is
             shown once, when it is finished, in its place in the order.
+        stable: Leave out times, which differ from run to run.
     """
 
     def __init__(
@@ -55,12 +56,13 @@ class NotebookRenderer:
         *,
         quiet: bool = False,
         updates: bool = True,
+        stable: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._outputs = outputs
         self._updates = updates
         self._clock = clock
-        self._transcript = Transcript(quiet=quiet)
+        self._transcript = Transcript(quiet=quiet, stable=stable)
         self._pending: dict[str, Block] = {}
         self._slots: dict[str, str] = {}
         self._next = 0.0

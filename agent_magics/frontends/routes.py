@@ -34,11 +34,14 @@ class StageSettings:
         approval_timeout: Seconds until an unanswered question counts as refused; None: never.
         hello_timeout: Seconds that a notebook gets to show its first buttons, before the
             question is typed instead. JupyterLab takes 0.1.
+        times: Whether a notebook's outputs say how long things took; without, they are the same
+            from run to run.
     """
 
     approvals: Approvals = "auto"
     approval_timeout: float | None = None
     hello_timeout: float = 4.0
+    times: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,6 @@ class Stage:
             return renderer, TerminalApprover(route, settings, on_main, renderer)
         output = CellOutput(self._kernel)
         return (
-            NotebookRenderer(output, quiet=quiet, updates=route.updates),
+            NotebookRenderer(output, quiet=quiet, updates=route.updates, stable=not settings.times),
             CellApprover(output, route, settings, on_main, self._tap, self._silent_clients),
         )

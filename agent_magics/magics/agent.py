@@ -77,6 +77,9 @@ class AgentMagics(Magics):
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
     ).tag(config=True)
     quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
+    times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
+        config=True
+    )
     skill_paths = List(Unicode(), help="Further folders with skills, first wins.").tag(config=True)
     skill_code = Enum(
         ["ask", "never", "allow"],
@@ -272,7 +275,8 @@ class AgentMagics(Magics):
 
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
-        return StageSettings(cast("Approvals", self.approvals), self.approval_timeout)
+        approvals = cast("Approvals", self.approvals)
+        return StageSettings(approvals, self.approval_timeout, times=self.times)
 
     # ---- parts of the magics
 
