@@ -84,6 +84,33 @@ def test_loading_imports_nothing_heavy(home, name):
     assert done.stdout.splitlines()[-1] == "False"
 
 
+@pytest.mark.parametrize("name", ["openai", "jsonschema", "yaml", "markdown_it", "pathspec"])
+def test_a_file_in_the_working_folder_is_not_taken_for_a_library(home, name):
+    Path(f"{name}.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
+    Path("src").mkdir(exist_ok=True)
+    code = (
+        "import sys\n"
+        "sys.path.insert(0, '')\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell()\n"
+        "import agent_magics\n"
+        "from agent_magics.extension import loaded\n"
+        "from agent_magics.tools.checking import check\n"
+        "agent_magics.load_ipython_extension(shell)\n"
+        "shell.run_cell_magic('agent', '', 'What is this project, and how do its parts fit"
+        " together?')\n"
+        "check({'type': 'object', 'minProperties': 2}, {})\n"
+        "shell.run_line_magic('config', 'AgentMagics.base_url = \"http://127.0.0.1:9/v1\"')\n"
+        "loaded(shell).choice('m').make()\n"
+        "print(sys.path[0] == '', 'whole')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(agent_magics.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout.splitlines()[-1:] == ["True whole"], done.stdout + done.stderr
+
+
 def test_importing_the_package_imports_nothing_of_it():
     code = "import agent_magics, sys; print([m for m in sys.modules if 'agent_magics.' in m])"
     path = str(Path(agent_magics.__file__).parents[1])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_magics.extension.assembly import make_services
 from agent_magics.extension.environment import read_environment
+from agent_magics.importing import installed_only
 from agent_magics.magics.agent import AgentMagics
 from agent_magics.magics.completion import Words, make_matcher
 from agent_magics.magics.transform import comments_above
@@ -29,6 +30,11 @@ def load(shell: InteractiveShell) -> None:
     """Register the magics and say in one line what there is."""
     if loaded(shell) is not None:
         return
+    with installed_only():
+        _load(shell)
+
+
+def _load(shell: InteractiveShell) -> None:
     environment = read_environment(os.environ)
     magics = AgentMagics(shell, lambda owner: make_services(shell, owner, environment, os.environ))
     shell.register_magics(magics)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
 from agent_magics.extension.environment import Environment
+from agent_magics.importing import installed_only
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
@@ -150,8 +151,10 @@ class ModelChooser:
         def make() -> Model:
             # One object per model and endpoint: it remembers what the endpoint has taught it.
             if (model, endpoint) not in self._made:
-                from agent_magics.providers.openai import OpenAIModel
+                with installed_only():
+                    from agent_magics.providers.openai import OpenAIModel, preload
 
+                    preload()
                 self._made[model, endpoint] = OpenAIModel(
                     model, endpoint=endpoint, lessons=self._learnt
                 )

@@ -18,6 +18,7 @@ from agent_magics.frontends import markdown_math
 from agent_magics.frontends.markdown_code import highlighted
 from agent_magics.frontends.summary import safe_line
 from agent_magics.frontends.theme import FONT, WRAPPED, text_html
+from agent_magics.importing import installed_only
 from agent_magics.plain import visible
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def link_allowed(url: str) -> bool:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
+    with installed_only():
+        from markdown_it import MarkdownIt
 
     md = MarkdownIt("commonmark", {"html": False, "maxNesting": 100})
     md.disable(["html_block", "html_inline"]).enable(["table", "strikethrough"])

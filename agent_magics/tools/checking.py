@@ -13,6 +13,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_magics.importing import installed_only
+
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
@@ -102,10 +104,11 @@ def _plain_object(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
 
 
 def _problems(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
-    from jsonschema import Draft202012Validator, SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
+    with installed_only():
+        from jsonschema import Draft202012Validator, SchemaError
+        from jsonschema.validators import validator_for
+        from referencing import Registry
+        from referencing.exceptions import Unresolvable
 
     try:
         kind = validator_for(schema, default=Draft202012Validator)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import ToolError
+from agent_magics.importing import installed_only
 from agent_magics.tools.documents import opened
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def _lines(file: str) -> tuple[str, ...]:
 
 
 def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
+    with installed_only():
+        from pathspec import GitIgnoreSpec
 
     with warnings.catch_warnings():
         # About odd brackets in a stranger's file; the user of a notebook can do nothing about it.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent_magics.errors import ToolError
+from agent_magics.importing import installed_only
 from agent_magics.tools.plain import counted, cut, size, terminal_text
 
 OUTPUT_BUDGET = 2000
@@ -48,7 +49,8 @@ def cells_text(text: str, name: str) -> str:
 
 def _parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
     """The notebook in today's format, and how it breaks the format, if it does."""
-    from nbformat import convert, reader, validator
+    with installed_only():
+        from nbformat import convert, reader, validator
 
     # Not `nbformat.reads`: it makes up ids where they are missing or doubled, and warns the user.
     try:
