@@ -10,7 +10,8 @@ import pytest
 
 from tests.environments import kernel_environment
 from tests.lab_endpoint import Endpoint, Says
-from tests.labkit import ARTIFACTS, Lab, Notebook
+from tests.lab_notebook import ARTIFACTS, Notebook
+from tests.labkit import Lab
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -154,7 +154,7 @@ def _make(folder: Path, requirements: str) -> None:
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = (done.stderr or done.stdout).strip()[-1500:]
+            said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
             unavailable(f"{folder.name} could not be made: {said}")
     for path in files:
         path.unlink()

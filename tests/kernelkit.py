@@ -95,6 +95,8 @@ class Kernel:
             "JUPYTER_DATA_DIR": str(folder / "data"),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
+        # ipykernel behaves otherwise under pytest: it leaves the process's own output alone.
+        self.env.pop("PYTEST_CURRENT_TEST", None)
         for attempt in range(tries):
             try:
                 self._start(folder)

@@ -19,7 +19,8 @@ from tests.conftest import loading
 from tests.environments import NEWEST, own_variables
 from tests.hostile import HOSTILE
 from tests.lab_endpoint import Endpoint, Says
-from tests.labkit import Lab, Notebook
+from tests.lab_notebook import Notebook
+from tests.labkit import Lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.kernel]
 
@@ -143,7 +144,7 @@ def check(page: Notebook) -> None:
         page.page.evaluate(UNFOLD)
         assert page.page.evaluate(EFFECTS) == []
     assert page.dialogs == []
-    ours = (page.lab.address, "data:", "blob:")
+    ours = (page.address, "data:", "blob:")
     assert [url for url in page.requests if not url.startswith(ours)] == []
     assert page.page.evaluate("() => document.body.dataset.jpThemeLight") == "true"
 

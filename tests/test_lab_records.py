@@ -68,7 +68,9 @@ class Saved:
         self.notebook = page.save()
         self.file = page.file
         self.path = page.path
-        self.outputs = self.notebook.cells[1].outputs
+        outputs = self.notebook.cells[1].outputs
+        self.outputs = [one for one in outputs if one.output_type == "display_data"]
+        self.strays = [one for one in outputs if one.output_type != "display_data"]
         lab.close(page)
 
 
@@ -82,6 +84,10 @@ def test_the_file_is_a_valid_notebook_without_a_trace_of_widgets(saved):
     assert "widget-view" not in nbformat.writes(saved.notebook)
     assert "widgets" not in saved.notebook.metadata
     assert {kind for output in saved.outputs for kind in output.data} == {"text/html", "text/plain"}
+
+
+def test_nothing_but_the_turn_stands_below_the_cell(saved):
+    assert saved.strays == []
 
 
 def test_the_text_of_every_output_reads_as_a_record_by_itself(saved):
