@@ -144,9 +144,8 @@ class Card:
         if "edit" not in self._forms:
             arguments = visible_json(self._question.call.arguments, indent=2)
             rows = min(EDITOR_ROWS, arguments.count("\n") + 2)
-            kinds = self._widgets.kinds
-            layout = kinds.Layout(width="auto")
-            editor = self._widgets.own(kinds.Textarea(value=arguments, rows=rows, layout=layout))
+            layout = self._widgets.kinds.Layout(width="auto")
+            editor = self._widgets.make("Textarea", value=arguments, rows=rows, layout=layout)
             editor.add_class("agent-magics-editor")
 
             def run() -> None:
@@ -168,9 +167,8 @@ class Card:
     def _deny(self) -> None:
         if "deny" not in self._forms:
             hint = "Why not? The model reads it. (may stay empty)"
-            kinds = self._widgets.kinds
-            layout = kinds.Layout(width="auto")
-            reason = self._widgets.own(kinds.Text(placeholder=hint, layout=layout))
+            layout = self._widgets.kinds.Layout(width="auto")
+            reason = self._widgets.make("Text", placeholder=hint, layout=layout)
 
             def deny() -> None:
                 self._settled(lambda: self._decide(Answer(False, reason=reason.value.strip())))

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -40,26 +41,37 @@ class LiveWidgets:
         self._loop = asyncio.get_running_loop()
         # Messages are handled in the cell's context, so that what widgets send back belongs to it.
         self._context = contextvars.copy_context()
-        self._all: list[Any] = []
+        self._all: dict[str, Any] = {}
 
-    def own(self, widget: Any) -> Any:
-        """Hear a widget, and take it away with the others; gives it back."""
-        self._all.append(widget)
-        self._tap.watch(widget.comm.comm_id, functools.partial(self._arrived, widget))
-        return widget
+    def make(self, kind: str, **traits: Any) -> Any:
+        """A widget that is heard from its first moment, and taken away with the others.
+
+        Args:
+            kind: Its class in ipywidgets.
+            traits: As the class takes them.
+        """
+        # The front end learns of a widget while it is being made, and can answer at once.
+        name = uuid.uuid4().hex
+        self._tap.watch(name, functools.partial(self._arrived, name))
+        try:
+            self._all[name] = getattr(self.kinds, kind)(model_id=name, **traits)
+        except BaseException:
+            self._tap.unwatch(name)
+            raise
+        return self._all[name]
 
     def html(self, html: str) -> Any:
         """A piece of safe HTML."""
-        return self.own(self.kinds.HTML(html))
+        return self.make("HTML", value=html)
 
     def column(self, children: Iterable[Any] = ()) -> Any:
         """Widgets below each other."""
-        return self.own(self.kinds.VBox(list(children)))
+        return self.make("VBox", children=list(children))
 
     def row(self, children: Iterable[Any]) -> Any:
         """Widgets beside each other, in several lines where the page is narrow."""
         layout = self.kinds.Layout(flex_flow="row wrap")
-        return self.own(self.kinds.HBox(list(children), layout=layout))
+        return self.make("HBox", children=list(children), layout=layout)
 
     def button(self, label: str, act: Callable[[], None], *, style: str, tooltip: str) -> Any:
         """A dead button; `arm` brings it to life.
@@ -71,14 +83,13 @@ class LiveWidgets:
             tooltip: Plain text.
         """
         layout = self.kinds.Layout(width="auto", max_width="100%")
-        button = self.own(
-            self.kinds.Button(
-                description=label,
-                tooltip=tooltip,
-                button_style=style,
-                disabled=True,
-                layout=layout,
-            )
+        button = self.make(
+            "Button",
+            description=label,
+            tooltip=tooltip,
+            button_style=style,
+            disabled=True,
+            layout=layout,
         )
 
         def clicked(_button: Any) -> None:
@@ -135,24 +146,24 @@ class LiveWidgets:
 
     def close(self) -> None:
         """Take all widgets away, here and in the front end. Harmless twice."""
-        for widget in self._all:
-            if widget.comm is not None:
-                self._tap.unwatch(widget.comm.comm_id)
-        for widget in self._all:
+        for name in self._all:
+            self._tap.unwatch(name)
+        for widget in self._all.values():
             # Closing a widget leaves its layout and style behind, in the page's memory too.
             for part in (widget, getattr(widget, "layout", None), getattr(widget, "style", None)):
                 if part is not None:
                     part.close()
         self._all.clear()
 
-    def _arrived(self, widget: Any, message: Message) -> None:
+    def _arrived(self, name: str, message: Message) -> None:
         """On the tap's thread: hand a message over to the loop."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
-            self._loop.call_soon_threadsafe(self._handle, widget, message, context=self._context)
+            self._loop.call_soon_threadsafe(self._handle, name, message, context=self._context)
 
-    def _handle(self, widget: Any, message: Message) -> None:
+    def _handle(self, name: str, message: Message) -> None:
         with self._tap.answering(message):
-            if widget.comm is None:
+            widget = self._all.get(name)
+            if widget is None:
                 return
             if message["header"]["msg_type"] == "comm_close":
                 self._gone()

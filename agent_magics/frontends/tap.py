@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -28,6 +29,9 @@ did. Called on the thread that owns the shell stream."""
 
 QUESTIONS = ("kernel_info_request", "comm_info_request", "comm_open")
 """What bystanders are asked about."""
+
+REMEMBERED = 500
+"""Comms that are gone and remembered: a page's last words about a card come within seconds."""
 
 PATIENCE = 5.0
 """Seconds within which the shell channel's thread has to answer; it answers in milliseconds."""
@@ -63,6 +67,7 @@ class CommTap:
         self._stream = kernel.shell_stream
         self._thread: Any = getattr(kernel, "shell_channel_thread", None)
         self._watched: dict[str, Receiver] = {}
+        self._gone: deque[str] = deque(maxlen=REMEMBERED)
         self._original: Callable[[Sequence[Any]], Any] | None = None
         self._ticking = False
 
@@ -81,8 +86,13 @@ class CommTap:
             self._thread.io_loop.add_callback(self._tick)
 
     def unwatch(self, comm_id: str) -> None:
-        """Let messages of this comm go their usual way again."""
-        self._watched.pop(comm_id, None)
+        """Hand nothing of this comm on any more: it is gone, and a page's last words end here.
+
+        Lab gives widgets a subshell and ends it with the last of them; a late message that meets it
+        on its way out makes asyncio complain in some later cell.
+        """
+        if self._watched.pop(comm_id, None) is not None:
+            self._gone.append(comm_id)
 
     @contextlib.contextmanager
     def answering(self, message: Message) -> Iterator[None]:
@@ -132,6 +142,7 @@ class CommTap:
     def remove(self) -> None:
         """Give the shell stream back. Leaves it alone where someone else stands before us."""
         self._watched.clear()
+        self._gone.clear()
         self.bystanders.clear()
 
         def give_back() -> None:
@@ -179,7 +190,7 @@ class CommTap:
     def _received(self, frames: Sequence[Any]) -> Any:
         """Take the message, or let the kernel have it: what that returns is awaited by pyzmq."""
         try:
-            taken = bool(self._watched) and self._take(frames)
+            taken = bool(self._watched or self._gone) and self._take(frames)
         except Exception:
             # Whatever a message looks like, the kernel must get to see it.
             log.debug("a message could not be looked at", exc_info=True)
@@ -194,10 +205,14 @@ class CommTap:
         idents, parts = session.feed_identities(frames, copy=False)
         header = session.unpack(parts[1].bytes)
         if header["msg_type"] in ("comm_msg", "comm_close"):
-            receiver = self._watched.get(session.unpack(parts[4].bytes).get("comm_id"))
+            comm_id = session.unpack(parts[4].bytes).get("comm_id")
+            receiver = self._watched.get(comm_id)
             if receiver is not None:
                 receiver(self._read(parts))
                 return True
+            if comm_id in self._gone:
+                with self.answering(self._read(parts)):
+                    return True
         elif header["msg_type"] in QUESTIONS and not header.get("subshell_id"):
             # A subshell answers by itself.
             return bool(self.bystanders) and self._asked(idents, parts)
