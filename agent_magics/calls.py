@@ -28,7 +28,7 @@ from agent_magics.events import (
     PolicyChanged,
     Question,
 )
-from agent_magics.messages import Display, ToolCall, ToolResult
+from agent_magics.messages import Display, ToolCall, ToolResult, Usage
 from agent_magics.policy import Answer, Policy, Verdict
 from agent_magics.ports import Approver, Checker, Clock
 from agent_magics.skill import Skill
@@ -45,13 +45,23 @@ class Limits:
         requests: How often the model is asked before it has to sum up.
         tokens: Input plus output tokens of the turn; 0: no bound.
         seconds: Wall time of the turn, checked between requests; 0: no bound.
+        cost: What the turn may cost, in the currency of `prices`; 0: no bound.
+        prices: What a million tokens cost: input, output, and input that was cached.
         result: Characters of one result that the model gets.
     """
 
     requests: int = 50
     tokens: int = 0
     seconds: float = 0
+    cost: float = 0
+    prices: tuple[float, float, float] = (0, 0, 0)
     result: int = 60_000
+
+    def cost_of(self, usage: Usage) -> float:
+        """What these tokens cost; cached ones are part of the input."""
+        full, out, cached = self.prices
+        fresh = usage.input - usage.cached
+        return (fresh * full + usage.cached * cached + usage.output * out) / 1_000_000
 
 
 @dataclass(slots=True)

@@ -183,6 +183,8 @@ def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
         return f"{limits.requests} requests to the model in this turn"
     if limits.tokens and asking.usage.input + asking.usage.output >= limits.tokens:
         return f"the budget of {limits.tokens} tokens is used up"
+    if limits.cost and limits.cost_of(asking.usage) >= limits.cost:
+        return f"the budget of {limits.cost:g} is used up"
     if limits.seconds and turn.clock() - watch.started >= limits.seconds:
         return f"{limits.seconds:g} seconds have passed"
     return ""

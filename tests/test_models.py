@@ -123,6 +123,28 @@ def test_an_endpoint_that_lists_nothing_asks_for_a_name():
         choose({"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"})
 
 
+def test_a_time_out_and_a_profile_can_be_set():
+    choice, _ = choose(
+        {"OPENAI_API_KEY": "sk-x"},
+        model="m",
+        idle_timeout=7.0,
+        profile=(("stream", False), ("without", ["user"])),
+    )
+    endpoint = choice.make().endpoint
+    assert endpoint.timeout.idle == 7.0
+    assert endpoint.known_profile.stream is False
+    assert endpoint.known_profile.without == frozenset(["user"])
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [(("strem", False), "profile has no 'strem'"), (("stream", "no"), "must be of the kind bool")],
+)
+def test_a_slip_in_a_profile_is_said(pair, message):
+    with pytest.raises(UsageProblem, match=message):
+        choose({"OPENAI_API_KEY": "sk-x"}, model="m", profile=(pair,))
+
+
 def test_one_object_serves_one_model_and_endpoint():
     variables = {"OPENAI_API_KEY": "sk-x"}
     chooser = ModelChooser(read_environment(variables), variables, Configuration, tuple)

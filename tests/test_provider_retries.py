@@ -47,15 +47,21 @@ class Script:
 
 
 def run(script: Script, waits: list[float] | None = None, **patience: Any) -> list[Streamed]:
+    """Play the tries; `waits` gets what was slept between each two of them."""
+    slept: dict[int, float] = {}
+
     async def sleep(seconds: float) -> None:
-        if waits is not None:
-            waits.append(seconds)
+        tries = len(script.requests)
+        slept[tries] = slept.get(tries, 0) + seconds
 
     async def main() -> list[Streamed]:
         persistent = Persistent(script.ask, Patience(**patience), sleep=sleep, rng=lambda: 1.0)
         return [item async for item in persistent.stream(REQUEST)]
 
-    return asyncio.run(main())
+    items = asyncio.run(main())
+    if waits is not None:
+        waits.extend(slept.values())
+    return items
 
 
 def test_a_good_answer_passes_as_it_is() -> None:
@@ -87,6 +93,12 @@ def test_a_wait_that_the_server_asks_for_is_kept_exactly() -> None:
     waits: list[float] = []
     run(Script([lost(wait=17.5)], [lost(wait=0)], [GOOD]), waits)
     assert waits == [17.5, 2.0]
+
+
+def test_a_long_wait_is_counted_down_second_by_second() -> None:
+    items = run(Script([lost(wait=7.5)], [GOOD]))
+    told = [item.seconds for item in items if isinstance(item, Retrying)]
+    assert told == [7.5, 6.5, 5.5, 4.5]
 
 
 def test_a_longer_wait_than_allowed_is_reported_at_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -261,6 +262,26 @@ def test_the_token_budget_ends_the_turn():
     ]
     scene = Scene(replies, [Spy().tool], limits=Limits(tokens=1000))
     assert scene.ask().reason == "limit"
+
+
+def test_the_budget_of_money_ends_the_turn():
+    replies = [
+        Assistant("", (call("look", "a", n=1),), "calls", Usage(1_000_000, 100_000, 500_000)),
+        Assistant("Summary."),
+    ]
+    limits = Limits(cost=2.0, prices=(2.0, 10.0, 0.2))
+    scene = Scene(replies, [Spy().tool], limits=limits)
+    assert limits.cost_of(Usage(1_000_000, 100_000, 500_000)) == pytest.approx(2.1)
+    assert scene.ask().reason == "limit"
+
+
+def test_the_budget_of_time_ends_the_turn():
+    seconds = iter([0.0, 0.0, 0.0, 0.0, 99.0])
+    scene = Scene([calls(call("look", n=1)), Assistant("Summary.")], [Spy().tool])
+    turn = replace(scene.turn(), clock=lambda: next(seconds, 99.0), limits=Limits(seconds=60))
+    result = asyncio.run(scene.session.ask("Go.", turn, scene.log))
+    assert result.reason == "limit"
+    assert "60 seconds" in scene.model.requests[-1].nudge
 
 
 def test_the_third_identical_call_with_the_same_result_brings_a_nudge_for_one_request_only():

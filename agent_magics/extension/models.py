@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
@@ -19,6 +20,7 @@ from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.local import Found, find_servers
+from agent_magics.providers.profiles import Profile
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -73,10 +75,11 @@ class ModelChooser:
         )
         key, key_from = self._key(config)
         if base_url or key:
-            return self._endpoint(model, model_from, base_url, url_from, key, key_from)
+            where = (base_url, url_from, key, key_from)
+            return self._endpoint(model, model_from, *where, settings)
         found = self._servers()
         if found:
-            return self._local(found, model, model_from)
+            return self._local(found, model, model_from, settings)
         if model:
             raise UsageProblem(
                 f"The model {model!r} is set ({model_from}), but no endpoint is: set "
@@ -92,9 +95,16 @@ class ModelChooser:
         return self.environment.api_key, self.environment.source("api_key")
 
     def _endpoint(
-        self, model: str, model_from: str, base_url: str, url_from: str, key: str, key_from: str
+        self,
+        model: str,
+        model_from: str,
+        base_url: str,
+        url_from: str,
+        key: str,
+        key_from: str,
+        settings: ModelSettings,
     ) -> ModelChoice:
-        endpoint = Endpoint(base_url or None, key or "none")
+        endpoint = _as_set(Endpoint(base_url or None, key or "none"), settings)
         if not model and not base_url:
             model, model_from = DEFAULT_MODEL, "the default for OpenAI's endpoint"
         if not model:
@@ -121,7 +131,9 @@ class ModelChooser:
             )
         return models[0], "the endpoint, which offers just this one"
 
-    def _local(self, found: tuple[Found, ...], model: str, model_from: str) -> ModelChoice:
+    def _local(
+        self, found: tuple[Found, ...], model: str, model_from: str, settings: ModelSettings
+    ) -> ModelChoice:
         server = next((s for s in found if model and model in s.models), found[0])
         chosen = model or next((m for m in server.models if "embed" not in m.lower()), "")
         if not chosen:
@@ -131,7 +143,7 @@ class ModelChooser:
         )
         return self._choice(
             chosen,
-            Endpoint(server.base_url, "none"),
+            _as_set(Endpoint(server.base_url, "none"), settings),
             server.base_url,
             f"{why}; {server.server} found on this machine",
         )
@@ -161,6 +173,28 @@ class ModelChooser:
             return self._made[model, endpoint]
 
         return ModelChoice(model, where, why, make)
+
+
+def _as_set(endpoint: Endpoint, settings: ModelSettings) -> Endpoint:
+    """The endpoint with what the person set about it.
+
+    Raises:
+        UsageProblem: A field of the profile is not known, or has a value of another kind.
+    """
+    timeout = replace(endpoint.timeout, idle=settings.idle_timeout)
+    if not settings.profile:
+        return replace(endpoint, timeout=timeout)
+    known = {f.name: getattr(endpoint.known_profile, f.name) for f in fields(Profile)}
+    given: dict[str, Any] = {}
+    for name, value in settings.profile:
+        if name not in known:
+            raise UsageProblem(f"profile has no {name!r}; it has: {', '.join(known)}.")
+        value = frozenset(value) if isinstance(value, list | tuple | set) else value
+        if type(value) is not type(known[name]):
+            kind = type(known[name]).__name__
+            raise UsageProblem(f"profile[{name!r}] must be of the kind {kind}, not {value!r}.")
+        given[name] = value
+    return replace(endpoint, timeout=timeout, profile=replace(endpoint.known_profile, **given))
 
 
 def _first(*candidates: tuple[str, str]) -> tuple[str, str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from traitlets import Bool, Enum, Float, Int, List, Unicode
+from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expand
 
-from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
-from agent_magics.frontends.stage import Approvals, StageSettings
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -41,6 +38,7 @@ from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
 from agent_magics.magics.panel import panel_view
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import confirmed
@@ -52,53 +50,8 @@ from agent_magics.tool import Tool
 
 
 @magics_class
-class AgentMagics(Magics):
+class AgentMagics(AgentSettings):
     """An agent in the notebook: `%skills`, `%use`, `%unuse`, `%agent`, `%%agent`."""
-
-    model = Unicode("", help="The model to ask; empty: found by itself, see %agent.").tag(
-        config=True
-    )
-    base_url = Unicode("", help="An OpenAI-compatible endpoint; empty: found by itself.").tag(
-        config=True
-    )
-    approvals = Enum(
-        ["auto", "widgets", "prompt", "deny"],
-        "auto",
-        help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
-    ).tag(config=True)
-    approval_timeout = Float(
-        None,
-        allow_none=True,
-        help="Seconds after which an unanswered approval is a no; None: never.",
-    ).tag(config=True)
-    max_turns = Int(50, min=1, help="Requests to the model in one cell.").tag(config=True)
-    budget = Int(0, min=0, help="Tokens that one cell may use; 0: no bound.").tag(config=True)
-    context_window = Int(
-        0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
-    ).tag(config=True)
-    quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
-    times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
-        config=True
-    )
-    skill_paths = List(Unicode(), help="Further folders with skills, first wins.").tag(config=True)
-    skill_code = Enum(
-        ["ask", "never", "allow"],
-        "ask",
-        help="The tools.py of project skills: ask before it is imported, never, or always.",
-    ).tag(config=True)
-    skill_selection = Enum(
-        ["user", "model", "both"],
-        "user",
-        help="Who chooses skills: you with %use, the model from a catalogue, or both.",
-    ).tag(config=True)
-    skill_placement = Enum(
-        ["system", "message"],
-        "system",
-        help="Where a skill's text stands: in the system prompt, or in a message before yours.",
-    ).tag(config=True)
-    workspace = Unicode(
-        "", help="The folder the agent works in; empty: the kernel's working folder."
-    ).tag(config=True)
 
     def __init__(self, shell: Any, services: Callable[[AgentMagics], Services]) -> None:
         super().__init__(shell)
@@ -132,9 +85,7 @@ class AgentMagics(Magics):
             session=session,
             active=self._active(session, options),
             policy=self.policy(session),
-            limits=Limits(
-                requests=options.max_turns or self.max_turns, tokens=options.budget or self.budget
-            ),
+            limits=self.limits(options.max_turns, options.budget),
             placement=self.skill_placement,
             selection=self.skill_selection,
             window=self.context_window,
@@ -243,9 +194,11 @@ class AgentMagics(Magics):
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""
         if model:
-            settings = ModelSettings(model, self.base_url, "this cell's --model")
+            name, source = model, "this cell's --model"
         else:
-            settings = ModelSettings(self.model, self.base_url, self._model_from)
+            name, source = self.model, self._model_from
+        profile = tuple(sorted(self.profile.items()))
+        settings = ModelSettings(name, self.base_url, source, self.idle_timeout, profile)
         return self.services.choose(settings)
 
     def use_model(self, name: str) -> None:
@@ -272,11 +225,6 @@ class AgentMagics(Magics):
     def visible(self) -> tuple[Tool, ...]:
         """The tools that the next `%%agent` cell would have."""
         return self._visible(current(self.session), self.policy())
-
-    def stage_settings(self) -> StageSettings:
-        """How approvals are asked."""
-        approvals = cast("Approvals", self.approvals)
-        return StageSettings(approvals, self.approval_timeout, times=self.times)
 
     # ---- parts of the magics
 

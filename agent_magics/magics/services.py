@@ -26,11 +26,15 @@ class ModelSettings:
         model: A name.
         base_url: An endpoint.
         model_from: How the name was set, for the panel.
+        idle_timeout: Seconds of silence in an answer after which it is asked for again.
+        profile: What the endpoint takes, as pairs of a field and its value; the rest is found out.
     """
 
     model: str = ""
     base_url: str = ""
     model_from: str = ""
+    idle_timeout: float = 90.0
+    profile: tuple[tuple[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

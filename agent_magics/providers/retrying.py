@@ -24,6 +24,8 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds; the n-th wait is drawn evenly from zero to the first delay times 2 to the n ("full
 jitter", which keeps many clients from coming back at the same moment)."""
 
+COUNTED = 5.0
+"""Seconds of a wait from which on it is counted down before the person's eyes."""
 NUDGE = "Your last message was empty. Go on: answer, or call a tool."
 
 Try: TypeAlias = Callable[[Request], AsyncIterator[Streamed]]
@@ -97,9 +99,20 @@ class Persistent:
                 nudge = f"{request.nudge}\n{NUDGE}".strip() if state.empty > 1 else request.nudge
                 continue
             seconds = self._delay(fault, state)
-            yield Retrying(fault.reason, seconds, state.failed + 1, self._patience.tries)
-            if seconds > 0:
-                await self._sleep(seconds)
+            async for event in self._countdown(fault.reason, seconds, state.failed + 1):
+                yield event
+
+    async def _countdown(
+        self, reason: str, seconds: float, attempt: int
+    ) -> AsyncIterator[Retrying]:
+        """Wait, and say each second how long still."""
+        yield Retrying(reason, seconds, attempt, self._patience.tries)
+        while seconds > COUNTED:
+            await self._sleep(1.0)
+            seconds -= 1.0
+            yield Retrying(reason, seconds, attempt, self._patience.tries)
+        if seconds > 0:
+            await self._sleep(seconds)
 
     def _final(self, fault: Fault, state: _State) -> ModelError | Assistant | None:
         """How it ends after a fault; None: it does not, ask again."""

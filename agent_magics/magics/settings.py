@@ -1,0 +1,98 @@
+"""The settings of a kernel as traits: `%config AgentMagics` shows them, a profile can set them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from IPython.core.magic import Magics
+from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode
+
+from agent_magics.calls import Limits
+from agent_magics.frontends.stage import Approvals, StageSettings
+
+
+class AgentSettings(Magics):
+    """What a person can set; the magics inherit it, since that is how IPython finds settings."""
+
+    model = Unicode("", help="The model to ask; empty: found by itself, see %agent.").tag(
+        config=True
+    )
+    base_url = Unicode("", help="An OpenAI-compatible endpoint; empty: found by itself.").tag(
+        config=True
+    )
+    approvals = Enum(
+        ["auto", "widgets", "prompt", "deny"],
+        "auto",
+        help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
+    ).tag(config=True)
+    approval_timeout = Float(
+        None,
+        allow_none=True,
+        help="Seconds after which an unanswered approval is a no; None: never.",
+    ).tag(config=True)
+    max_turns = Int(50, min=1, help="Requests to the model in one cell.").tag(config=True)
+    budget = Int(0, min=0, help="Tokens that one cell may use; 0: no bound.").tag(config=True)
+    max_seconds = Float(0, min=0, help="Seconds that one cell may take; 0: no bound.").tag(
+        config=True
+    )
+    max_cost = Float(0, min=0, help="What one cell may cost, by `prices`; 0: no bound.").tag(
+        config=True
+    )
+    prices = Dict(
+        per_key_traits={"input": Float(), "output": Float(), "cached": Float()},
+        help="Prices of a million tokens: input, output, cached (input that was cached).",
+    ).tag(config=True)
+    idle_timeout = Float(
+        90, min=1, help="Seconds of silence in an answer after which it is asked for again."
+    ).tag(config=True)
+    profile = Dict(
+        help="What the endpoint takes, where that is not found out; see providers.profiles."
+    ).tag(config=True)
+    context_window = Int(
+        0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
+    ).tag(config=True)
+    quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
+    times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
+        config=True
+    )
+    skill_paths = List(Unicode(), help="Further folders with skills, first wins.").tag(config=True)
+    skill_code = Enum(
+        ["ask", "never", "allow"],
+        "ask",
+        help="The tools.py of project skills: ask before it is imported, never, or always.",
+    ).tag(config=True)
+    skill_selection = Enum(
+        ["user", "model", "both"],
+        "user",
+        help="Who chooses skills: you with %use, the model from a catalogue, or both.",
+    ).tag(config=True)
+    skill_placement = Enum(
+        ["system", "message"],
+        "system",
+        help="Where a skill's text stands: in the system prompt, or in a message before yours.",
+    ).tag(config=True)
+    workspace = Unicode(
+        "", help="The folder the agent works in; empty: the kernel's working folder."
+    ).tag(config=True)
+
+    def limits(self, max_turns: int | None, budget: int | None) -> Limits:
+        """The bounds of one cell; what the cell itself says goes before the settings.
+
+        Args:
+            max_turns: Requests to the model.
+            budget: Tokens.
+        """
+        price = {"input": 0.0, "output": 0.0, "cached": self.prices.get("input", 0.0)}
+        price |= self.prices
+        return Limits(
+            requests=max_turns or self.max_turns,
+            tokens=budget or self.budget,
+            seconds=self.max_seconds,
+            cost=self.max_cost,
+            prices=(price["input"], price["output"], price["cached"]),
+        )
+
+    def stage_settings(self) -> StageSettings:
+        """How approvals are asked."""
+        approvals = cast("Approvals", self.approvals)
+        return StageSettings(approvals, self.approval_timeout, times=self.times)
