@@ -37,6 +37,10 @@ from agent_magics.tool import Arguments, Report, Tool, ToolOutput, unavailable
 Outcome: TypeAlias = Literal["done", "failed", "refused", "denied", "invalid"]
 
 
+ASKED_AGAIN = 5
+"""How often a person is asked about arguments that they edited and that do not fit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of one turn.
@@ -102,7 +106,7 @@ class CallRunner:
         if verdict.decision == "ask":
             question = _question(tool, call, arguments, preview, verdict)
             yield ApprovalAsked(question)
-            answer = await self.approver.ask(question)
+            answer = await self._answer(tool, question)
             yield ApprovalGiven(question, answer)
             if answer.allowed and answer.scope is not None:
                 self.policy = self.policy.with_rule(answer.scope.rule)
@@ -116,6 +120,21 @@ class CallRunner:
             call, arguments, note = taken
         async for event in self._execute(tool, call, arguments, note):
             yield event
+
+    async def _answer(self, tool: Tool, question: Question) -> Answer:
+        """Ask; edited arguments that do not fit are shown again with what is wrong."""
+        for _ in range(ASKED_AGAIN):
+            answer = await self.approver.ask(question)
+            if not answer.allowed or answer.arguments is None:
+                return answer
+            problem = self.check(tool.parameters, _read(tool, answer.arguments))
+            if not problem:
+                return answer
+            call = replace(question.call, arguments=answer.arguments)
+            question = replace(
+                question, call=call, reason=f"the edited arguments do not fit: {problem}"
+            )
+        return answer
 
     async def ask_to_go_on(self, call: ToolCall, count: int) -> Answer:
         """Ask the person whether a model that repeats itself may go on."""

@@ -154,6 +154,25 @@ def test_edited_arguments_are_what_runs_and_both_versions_are_recorded():
     assert '{"n": 99}' in told.text
 
 
+def test_edited_arguments_that_do_not_fit_are_asked_about_again():
+    spy = Spy("change", "write")
+    answers = [Answer(True, arguments='{"n": "many"}'), Answer(True, arguments='{"n": 5}')]
+    scene = Scene([calls(call("change", n=1)), Assistant("Ok.")], [spy.tool], answers)
+    scene.ask()
+    assert spy.ran == [{"n": 5}]
+    assert "do not fit" in scene.person.asked[1].reason
+    assert scene.person.asked[1].call.arguments == '{"n": "many"}'
+
+
+def test_edited_arguments_that_never_fit_run_nothing():
+    spy = Spy("change", "write")
+    answers = [Answer(True, arguments='{"n": "many"}')] * 9
+    scene = Scene([calls(call("change", n=1)), Assistant("Ok.")], [spy.tool], answers)
+    scene.ask()
+    assert spy.ran == []
+    assert len(scene.person.asked) == 5
+
+
 def test_edited_arguments_that_do_not_fit_run_nothing():
     spy = Spy("change", "write")
     answers = [Answer(True, arguments='{"n": "many"}')]

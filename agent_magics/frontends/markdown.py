@@ -150,7 +150,9 @@ def _alignment(token: Token) -> str:
 def _fence(token: Token) -> str:
     language = (token.info.split() or [""])[0]
     code = highlighted(visible(token.content), language)
-    return f'<div class="highlight"><pre style="{FONT}{WRAPPED}">\n{code}</pre></div>\n'
+    # JupyterLab leaves no space below a block of code.
+    style = f"{FONT}{WRAPPED};margin:0 0 1em"
+    return f'<div class="highlight"><pre style="{style}">\n{code}</pre></div>\n'
 
 
 def _math(token: Token) -> str:
