@@ -15,8 +15,16 @@ from tests.labkit import Lab
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright leaves an event loop running on this thread."""
+    """Browser tests come last, and get a second try.
+
+    Last, since Playwright leaves an event loop running on this thread. A second try, since a
+    kernel's start is a known race and a loaded machine can starve a browser; what is really broken
+    fails twice.
+    """
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    for item in items:
+        if item.get_closest_marker("browser") is not None:
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(wrapper=True)
