@@ -5,9 +5,8 @@ AgentMagicsError            shown to the person as one or two lines, never a tra
 ├── SkillError              the person: a skill cannot be loaded
 ├── ConfigError             the person: a configuration file is off
 ├── ToolError               the model: a call failed; the text goes back as the call's result
-├── ModelError              the provider: no usable answer came
-│   └── ContextOverflow     the provider: the request is larger than the model's context
-└── TurnStopped             the turn ended early for a reason that the person should read
+└── ModelError              the provider: no usable answer came
+    └── ContextOverflow     the provider: the request is larger than the model's context
 """
 
 from __future__ import annotations
@@ -56,7 +55,3 @@ class ModelError(AgentMagicsError):
 
 class ContextOverflow(ModelError):
     """The request is larger than the model's context window."""
-
-
-class TurnStopped(AgentMagicsError):
-    """The turn ended before an answer, and the message says why and what to do."""

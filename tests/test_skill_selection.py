@@ -131,6 +131,8 @@ def test_a_skill_can_keep_itself_from_the_model_or_from_people(shell, home):
     magic(shell, "use", "quiet")
     with pytest.raises(SkillError, match="user-invocable"):
         magic(shell, "use", "inner")
+    assert magic(shell, "skills")["inner"].state == "enabled, for the model only"
+    assert magic(shell, "skills", "inner").text
 
 
 def test_an_untrusted_project_skill_is_not_in_the_catalogue(shell):

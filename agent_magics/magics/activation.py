@@ -142,13 +142,10 @@ def skill_state(entry: Entry, session: Session, services: Services) -> str:
         return "active"
     if skill.name in services.configuration().disabled_skills:
         return "disabled"
-    if not flag(skill, "user-invocable", default=True):
-        raise SkillError(
-            f"The skill {skill.name!r} is for the model to choose (user-invocable: false); see "
-            "%config AgentMagics.skill_selection"
-        )
     if needs_trust(skill) and not services.trust.trusted(skill):
         return "untrusted"
+    if not flag(skill, "user-invocable", default=True):
+        return "enabled, for the model only"
     return "enabled"
 
 
