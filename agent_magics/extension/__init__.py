@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from agent_magics.extension.assembly import make_services
 from agent_magics.extension.environment import read_environment
 from agent_magics.importing import installed_only
+from agent_magics.magics.activation import current
 from agent_magics.magics.agent import AgentMagics
 from agent_magics.magics.completion import Words, make_matcher
+from agent_magics.magics.quick_actions import action_names, offers
 from agent_magics.magics.transform import comments_above
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def _load(shell: InteractiveShell) -> None:
             skills=lambda: _usable(magics),
             active=lambda: [item.skill.name for item in magics.session.active],
             tools=lambda: [tool.name for tool in magics.all_tools()],
+            actions=lambda: action_names(offers(magics.services, current(magics.session))),
         )
     )
     magics.loaded = matcher

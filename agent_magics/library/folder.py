@@ -17,6 +17,9 @@ from agent_magics.library.toolfile import MAX_SOURCE, ToolFile, read_toolfile
 from agent_magics.library.trees import Tree, digest, scanned_tree
 from agent_magics.library.walking import Found, link_target
 from agent_magics.skill import Diagnostic, Origin, Skill
+from agent_magics.skill.actions import FILE as PLUGIN
+from agent_magics.skill.actions import MAX_BYTES as MAX_PLUGIN
+from agent_magics.skill.actions import read_actions
 from agent_magics.skill.naming import composed, shown
 from agent_magics.skill.reading import read_skill
 from agent_magics.skill.splitting import MAX_BYTES
@@ -62,7 +65,7 @@ def read_folder(
     main = _main_file(found, boundary)
     if main.problem:
         return broken_skill(replace(found, problem=main.problem, fix=main.fix), origin)
-    code = _code(found)
+    code = _beside(found, TOOLS, MAX_SOURCE)
     toolfile = read_toolfile(code.data) if code is not None and not code.problem else ToolFile()
     skill = read_skill(
         main.data, folder_name(found.path), known_tools=known_tools, bundled=toolfile.names
@@ -75,8 +78,19 @@ def read_folder(
     problems.extend(_about_links(found.real, tree))
     if code is not None:
         problems.extend(_about_code(code, toolfile, known_tools, whole=whole))
+    plugin = _beside(found, PLUGIN, MAX_PLUGIN)
+    if plugin is not None and plugin.problem:
+        problems.append(Diagnostic("warning", plugin.problem, plugin.fix))
+        plugin = None
+    data = plugin.data if plugin is not None else None
+    actions, about_actions = read_actions(data, skill.metadata.get("metadata"))
     return replace(
-        skill, root=Path(found.real), digest=total, origin=origin, diagnostics=tuple(problems)
+        skill,
+        root=Path(found.real),
+        digest=total,
+        origin=origin,
+        diagnostics=(*problems, *about_actions),
+        actions=actions,
     )
 
 
@@ -106,15 +120,17 @@ def _main_file(found: Found, boundary: Path | None) -> _Content:
     return _Content(problem=problem, fix="copy the file into the folder")
 
 
-def _code(found: Found) -> _Content | None:
-    """The source of tools.py; None: there is no such file."""
-    if not any(entry.name == TOOLS for entry in found.listing):
+def _beside(found: Found, name: str, limit: int) -> _Content | None:
+    """A file beside SKILL.md; None: there is no such file."""
+    if not any(entry.name == name for entry in found.listing):
         return None
-    path = f"{found.real}{os.sep}{TOOLS}"
-    if Path(path).is_symlink() and not Path(path).resolve().is_relative_to(found.real):
-        problem = f"tools.py is a link out of the skill's folder, to {link_target(path)}"
+    path = f"{found.real}{os.sep}{name}"
+    # Not `Path.resolve`: before Python 3.13 it raises for links in a circle.
+    real = os.path.realpath(path)
+    if Path(path).is_symlink() and not Path(real).is_relative_to(found.real):
+        problem = f"{name} is a link out of the skill's folder, to {link_target(path)}"
         return _Content(problem=problem, fix="copy the file into the folder")
-    return _read(path, MAX_SOURCE, TOOLS)
+    return _read(path, limit, name)
 
 
 def _read(path: str, limit: int, name: str) -> _Content:
@@ -137,7 +153,7 @@ def _read(path: str, limit: int, name: str) -> _Content:
 def _about_links(real: str, tree: Tree) -> list[Diagnostic]:
     out: list[str] = []
     for name in tree.links():
-        if name.lower() in ("skill.md", TOOLS):
+        if name.lower() in ("skill.md", TOOLS, PLUGIN):
             continue
         if not Path(real, name).resolve().is_relative_to(real):
             out.append(f"{shown(name)} (to {link_target(f'{real}{os.sep}{name}')})")

@@ -10,14 +10,15 @@ CAP = 50
 WALKED = 2_000
 """Entries looked at before the walk stops: a folder can be anything."""
 SKIPPED = {"__pycache__", "node_modules"}
+OWN = ("SKILL.md", "plugin.json")
 
 
 def resource_files(root: Path) -> tuple[tuple[str, ...], int]:
     """Paths below the folder, sorted, and how many were left out.
 
-    SKILL.md is not listed, nor is the skill's own code (tools.py, and the modules and packages
-    beside it), which the model calls and need not read. Links are not followed, and hidden entries
-    are left out.
+    SKILL.md is not listed, nor is plugin.json, which is for people, nor the skill's own code
+    (tools.py, and the modules and packages beside it), which the model calls and need not read.
+    Links are not followed, and hidden entries are left out.
     """
     code = (root / "tools.py").is_file()
     names: list[str] = []
@@ -33,7 +34,7 @@ def resource_files(root: Path) -> tuple[tuple[str, ...], int]:
             (here / file).as_posix()
             for file in files
             if not file.startswith(".")
-            and not (here == Path() and (file == "SKILL.md" or (code and file.endswith(".py"))))
+            and not (here == Path() and (file in OWN or (code and file.endswith(".py"))))
         )
         if seen > WALKED:
             break

@@ -36,6 +36,7 @@ from agent_magics.magics.arguments import (
 )
 from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
 from agent_magics.magics.panel import panel_view
+from agent_magics.magics.quick_actions import Offer, chosen, joined, offers, taken
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
@@ -75,15 +76,17 @@ class AgentMagics(AgentSettings):
         except HelpWanted as wanted:
             print(wanted)
             return None
-        if not cell.strip():
+        if not cell.strip() and options.action is None:
             raise UsageError("%%agent: the cell's body is the prompt, and it is empty")
         session = self._session(options)
+        offer = self._offer(session, options)
         if options.new:
             self.forget(session)
+        active = self._active(session, options, offer)
         asked = Cell(
-            prompt=cell,
+            prompt=cell if offer is None else self._action_prompt(offer, active, cell, options),
             session=session,
-            active=self._active(session, options),
+            active=active,
             policy=self.policy(session),
             limits=self.limits(options.max_turns, options.budget),
             placement=self.skill_placement,
@@ -205,6 +208,10 @@ class AgentMagics(AgentSettings):
         """Ask this model from now on."""
         self.model, self._model_from = name, "%agent model"
 
+    def next_cell(self, text: str) -> None:
+        """Put a text where the person writes next, if the front end can."""
+        self._shell.set_next_input(text)
+
     def forget(self, session: Session) -> None:
         """Forget a conversation, and what was read in it: the next model has read nothing."""
         session.reset()
@@ -234,10 +241,25 @@ class AgentMagics(AgentSettings):
         name = options.session
         return self.sessions.setdefault(name, Session(name, self.session.policy))
 
-    def _active(self, session: Session, options: CellOptions) -> Active:
+    def _offer(self, session: Session, options: CellOptions) -> Offer | None:
+        """The quick action that the cell asks for; with `--skill`, one of that skill."""
+        if options.action is None:
+            return None
+        within = self.services.library.find(options.skill).name if options.skill else ""
+        return chosen(options.action, offers(self.services, current(session)), within)
+
+    def _action_prompt(self, offer: Offer, active: Active, cell: str, options: CellOptions) -> str:
+        """An action's prompt and the cell's body; said, since the cell's text alone does not."""
+        prompt = taken(offer, (item.skill for item in active.skills)).prompt
+        if not (options.quiet or self.quiet or options.preview):
+            print(f"{offer.name}: {prompt}")
+        return joined(prompt, cell)
+
+    def _active(self, session: Session, options: CellOptions, offer: Offer | None) -> Active:
         """The skills of this cell; what changed on the disk is said."""
-        if options.skill:
-            return self._activated(options.skill, "", False, Active())
+        if options.skill or (offer is not None and not offer.active):
+            name = options.skill or (offer.skill.name if offer is not None else "")
+            return self._activated(name, "", False, Active())
         for news in news_of(current(session), self.services):
             print(news)
         return current(session)

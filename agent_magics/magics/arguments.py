@@ -19,6 +19,7 @@ class CellOptions:
     """The options of one `%%agent` cell; see `cell_parser` for their meaning."""
 
     skill: str | None
+    action: str | None
     model: str | None
     new: bool
     session: str | None
@@ -43,6 +44,7 @@ def cell_parser() -> MagicArgumentParser:
     add = parser.add_argument
     add("-h", "--help", action="store_true", help="show this text")
     add("-s", "--skill", metavar="NAME", help="use this skill for this cell only")
+    add("--action", metavar="ID", help="a skill's quick action; the body is added to its prompt")
     add("-m", "--model", metavar="NAME", help="ask this model in this cell only")
     add("-n", "--new", action="store_true", help="forget the conversation first")
     add("--session", metavar="NAME", help="ask in this conversation; made if there is none")

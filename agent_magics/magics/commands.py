@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
+from agent_magics.magics.activation import current
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.quick_actions import chosen, offers, ready_cell
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
 
@@ -136,6 +138,22 @@ def compact(magics: Controls, words: str) -> str:
     return f"The conversation is shorter: about {before} tokens before, {after} now."
 
 
+def action(magics: Controls, words: str) -> View | str:
+    """List the quick actions, or put the cell that runs one where the person writes next."""
+    offered = offers(magics.services, current(magics.session))
+    if not words:
+        rows = [(f"%%agent --action {o.name}", o.action.title, o.action.hint) for o in offered]
+        notes = ["%agent action ID writes the whole prompt into the next cell, for you to change."]
+        title = "Quick actions" if rows else "No skill offers a quick action"
+        heads = ("run it with", "what it does", "")
+        return table_view(title, heads, rows, notes if rows else ())
+    if len(words.split()) > 1:
+        raise UsageProblem(f"%agent action takes one id, not {words!r}.")
+    cell = ready_cell(chosen(words, offered))
+    magics.next_cell(cell)
+    return f"The next cell, where the front end puts it; else copy it:\n\n{cell}"
+
+
 def run_command(magics: Controls, line: str) -> View | str:
     """Run what a `%agent` line asks for.
 
@@ -165,6 +183,7 @@ def _no_words(name: str, words: str) -> None:
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", "help", "this table", help_view),
+    Command("action", "action [ID]", "the quick actions; write one into the next cell", action),
     Command("model", "model [NAME]", "which model answers and why; choose another", model),
     Command("test", "test", "make one small request and explain what is wrong", test),
     Command("allow", "allow TOOL [PATTERN]", "run such calls without asking", _decide("allow")),

@@ -24,6 +24,7 @@ class Words:
     skills: Callable[[], Sequence[str]]
     active: Callable[[], Sequence[str]]
     tools: Callable[[], Sequence[str]]
+    actions: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -66,6 +67,8 @@ def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
             return words.tools()
         case "%%agent", [*_, "--skill" | "-s"]:
             return words.skills()
+        case ("%%agent", [*_, "--action"]) | ("%agent", ["action"]):
+            return words.actions()
         case _:
             return ()
 
@@ -81,6 +84,8 @@ def make_matcher(words: Words) -> Matcher:
         return {
             "completions": [SimpleCompletion(text=name, type="magic") for name in found],
             "suppress": bool(found),
+            # IPython's own fragment would begin behind the colon of `skill:id`.
+            "matched_fragment": line.rpartition(" ")[2],
         }
 
     matcher: Matcher = agent_magics_matcher

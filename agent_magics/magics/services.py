@@ -153,3 +153,6 @@ class Controls(Protocol):
 
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
+
+    def next_cell(self, text: str) -> None:
+        """Put a text where the person writes next, if the front end can."""

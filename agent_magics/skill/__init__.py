@@ -30,6 +30,25 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
+class Action:
+    """A quick action: a prompt that a skill offers ready to run.
+
+    Args:
+        id: What `%%agent --action` takes; unique in its skill.
+        title: One line for people.
+        prompt: What is sent, byte for byte.
+        hint: What it is good for, in one line; may be empty.
+        keywords: Other words that people look for.
+    """
+
+    id: str
+    title: str
+    prompt: str
+    hint: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Skill:
     """A folder with instructions, as far as its SKILL.md says.
 
@@ -46,6 +65,7 @@ class Skill:
         diagnostics: What is off about it.
         origin: Where it was found.
         bundled: Names of the functions in `tools.py`, read without running it.
+        actions: The quick actions of `plugin.json` and of the header.
     """
 
     name: str
@@ -60,6 +80,7 @@ class Skill:
     diagnostics: tuple[Diagnostic, ...] = ()
     origin: Origin = "bundled"
     bundled: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
 
     @property
     def broken(self) -> str:
