@@ -11,7 +11,7 @@ from agent_magics.errors import UsageProblem
 from agent_magics.magics.activation import current
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
-from agent_magics.magics.quick_actions import chosen, offers, ready_cell
+from agent_magics.magics.quick_actions import chosen, offers, ready_cell, with_buttons
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
 
@@ -146,7 +146,7 @@ def action(magics: Controls, words: str) -> View | str:
         notes = ["%agent action ID writes the whole prompt into the next cell, for you to change."]
         title = "Quick actions" if rows else "No skill offers a quick action"
         heads = ("run it with", "what it does", "")
-        return table_view(title, heads, rows, notes if rows else ())
+        return with_buttons(table_view(title, heads, rows, notes if rows else ()), offered)
     if len(words.split()) > 1:
         raise UsageProblem(f"%agent action takes one id, not {words!r}.")
     cell = ready_cell(chosen(words, offered))

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_magics.errors import UsageProblem
+from agent_magics.frontends.lab_buttons import cell_buttons
 from agent_magics.magics.activation import Active
 from agent_magics.magics.services import Services
+from agent_magics.magics.views import View
 from agent_magics.skill import Action, Skill
 from agent_magics.skill.naming import near, normalised, shown
 from agent_magics.skill.reading import flag
@@ -138,6 +140,12 @@ def taken(offer: Offer, skills: Iterable[Skill]) -> Action:
 def joined(prompt: str, body: str) -> str:
     """An action's prompt with the cell's body, byte for byte, as further text."""
     return f"{prompt}\n\n{body}" if body.strip() else prompt
+
+
+def with_buttons(view: View, offered: Iterable[Offer]) -> View:
+    """A view with a button below it for each action, in front ends that have such buttons."""
+    cells = [(f"Insert cell: {offer.action.title}", ready_cell(offer)) for offer in offered]
+    return View(view.text, view.html + cell_buttons(cells))
 
 
 def command(skill: Skill, action: Action) -> str:

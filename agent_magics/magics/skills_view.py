@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent_magics.context import estimated_tokens
 from agent_magics.library.discovery import Entry
 from agent_magics.library.resources import resource_files
-from agent_magics.magics.quick_actions import command
+from agent_magics.magics.quick_actions import Offer, command, with_buttons
 from agent_magics.magics.views import View, pairs_view, table_view
 from agent_magics.skill import Action, Skill
 
@@ -110,13 +110,16 @@ def details_view(entry: Entry, state: str) -> View:
         ("quick actions", "\n".join(_action(skill, action) for action in skill.actions)),
     ]
     problems = [f"{d.severity}: {d}" for d in skill.diagnostics]
-    return pairs_view(f"Skill {skill.name}", [pair for pair in pairs if pair[1]], problems)
+    view = pairs_view(f"Skill {skill.name}", [pair for pair in pairs if pair[1]], problems)
+    usable = entry.state == "enabled" and state != "disabled"
+    offered = [Offer(skill, action, state == "active") for action in skill.actions if usable]
+    return with_buttons(view, offered)
 
 
 def _action(skill: Skill, action: Action) -> str:
     """An action, and the line that runs it."""
     hint = f" ({action.hint})" if action.hint else ""
-    return f"{command(skill, action)}    {action.title}{hint}"
+    return f"{command(skill, action)} — {action.title}{hint}"
 
 
 def _cells(row: SkillRow) -> Sequence[str]:
