@@ -1,17 +1,40 @@
 """agent_magics: an agent that lives in Jupyter notebooks and IPython.
 
 `%load_ext agent_magics` registers `%skills`, `%use`, `%unuse`, `%agent` and `%%agent`. Importing
-the package does nothing and costs next to nothing.
+the package does nothing and costs next to nothing. `from agent_magics import tool` gives the
+decorator for a skill's `tools.py`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from agent_magics.marking import tool as tool
+
 __version__ = "0.1.0"
+
+
+class _Package(ModuleType):
+    """This module, with a `tool` that is imported when it is asked for."""
+
+    @property
+    def tool(self) -> Any:
+        """The decorator `@tool`."""
+        from agent_magics.marking import tool
+
+        return tool
+
+    @tool.setter
+    def tool(self, module: ModuleType) -> None:
+        """Importing `agent_magics.tool`, the module, would put it in the decorator's place."""
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

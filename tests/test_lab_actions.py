@@ -17,7 +17,7 @@ MAKE = f"""\
 import json, os, pathlib
 root = pathlib.Path(os.environ["HOME"], ".agents/skills/rows")
 root.mkdir(parents=True, exist_ok=True)
-(root / "SKILL.md").write_text("---\\nname: rows\\ndescription: Counts rows.\\n---\\nCount them.\\n")
+(root / "SKILL.md").write_text("---\\nname: rows\\ndescription: Counts.\\n---\\nCount them.\\n")
 palette = [{{"id": "count", "title": "Count the <i>rows</i>", "prompt": {PROMPT!r}}}]
 (root / "plugin.json").write_text(json.dumps({{"version": 1, "palette": palette}}))"""
 DETAILS = "%skills rows"

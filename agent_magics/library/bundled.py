@@ -8,40 +8,22 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from agent_magics.errors import SkillError
 from agent_magics.library.calling import Call, place, relative_name, said
 from agent_magics.library.folder import TOOLS, current_digest
 from agent_magics.library.isolation import SkillModules
+from agent_magics.library.requirements import install_line, missing_packages
 from agent_magics.library.signatures import Signature, signature_of
-from agent_magics.library.toolfile import read_toolfile
+from agent_magics.library.toolfile import TOOL_NAME, read_toolfile
+from agent_magics.marking import mark_of
 from agent_magics.skill import Skill
 from agent_magics.skill.naming import shown
 from agent_magics.tool import Arguments, Tool
-
-_TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_DISTRIBUTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "Bio": "biopython",
-        "PIL": "pillow",
-        "bs4": "beautifulsoup4",
-        "cv2": "opencv-python",
-        "dateutil": "python-dateutil",
-        "docx": "python-docx",
-        "dotenv": "python-dotenv",
-        "fitz": "pymupdf",
-        "git": "gitpython",
-        "pptx": "python-pptx",
-        "skimage": "scikit-image",
-        "sklearn": "scikit-learn",
-        "yaml": "pyyaml",
-    }
-)
-"""Packages whose name to import is not the name to install."""
 
 
 def function_names(source: bytes) -> tuple[str, ...]:
@@ -55,7 +37,8 @@ def load_tools(
     """Import a skill's tools.py and make its functions tools; every call imports afresh.
 
     Functions become tools that are public, defined in the file, have a type for each parameter and
-    a docstring; or exactly those that the file lists in `TOOLS` (functions or names) or `__all__`.
+    a docstring; or exactly those that the file lists in `TOOLS` (functions or names); or those
+    under `@tool`; or those in `__all__`: the first of these that there is.
 
     Args:
         skill: As the library gave it; the code is imported only if it still has that hash.
@@ -72,6 +55,7 @@ def load_tools(
     if not file.exists():
         return ()
     _check_unchanged(skill)
+    _check_packages(skill)
     module = _imported(skill, file)
     functions = _exported(skill, module, file)
     tools = []
@@ -81,7 +65,7 @@ def load_tools(
                 f"{skill.name}/tools.py: {name} is the name of a built-in tool; "
                 "rename the function."
             )
-        if not _TOOL_NAME.fullmatch(name):
+        if not TOOL_NAME.fullmatch(name):
             raise SkillError(
                 f"{skill.name}/tools.py: {shown(name)} cannot be a tool's name; providers take "
                 "letters, digits and underscores, at most 64."
@@ -102,6 +86,22 @@ def _check_unchanged(skill: Skill) -> None:
         raise SkillError(f"The skill {skill.name} changed on disk just now; run %use again.")
 
 
+def _check_packages(skill: Skill) -> None:
+    """Say at once all that is not installed, not one package at each try."""
+    missing = missing_packages(skill.root.resolve())
+    if missing:
+        raise SkillError(_needs(f"{skill.name}/tools.py", missing))
+
+
+def _needs(where: str, missing: Sequence[str]) -> str:
+    if len(missing) == 1:
+        what = f"the package {missing[0]}, which is not installed"
+    else:
+        listed = f"{', '.join(missing[:-1])} and {missing[-1]}"
+        what = f"the packages {listed}, which are not installed"
+    return f"{where} needs {what}:\n{install_line(missing)}"
+
+
 def _imported(skill: Skill, file: Path) -> ModuleType:
     slug = re.sub(r"\W", "_", skill.name)
     root = skill.root.resolve()
@@ -114,7 +114,7 @@ def _imported(skill: Skill, file: Path) -> ModuleType:
         text = f"{skill.name}/{name}, line {error.lineno}: {error.msg}"
         raise SkillError(f"{text}. The skill is not loaded; mend the file.") from error
     except ModuleNotFoundError as error:
-        raise SkillError(f"{where} {_missing(error)}") from error
+        raise SkillError(_missing(where, error)) from error
     except SystemExit as error:
         raise SkillError(
             f"{where} ended the program (SystemExit) while it was imported{place(error, root)}; "
@@ -126,20 +126,23 @@ def _imported(skill: Skill, file: Path) -> ModuleType:
         raise SkillError(f"{where} failed while it was imported: {said(error, root)}") from error
 
 
-def _missing(error: ModuleNotFoundError) -> str:
+def _missing(where: str, error: ModuleNotFoundError) -> str:
     name = error.name or ""
     top = name.partition(".")[0]
     if not top.isidentifier() or name != top:
-        return f"cannot be imported: {shown(str(error), 200)}."
-    package = _DISTRIBUTIONS.get(top, top.replace("_", "-"))
-    return f"needs the package {top}, which is not installed:\n%pip install {package}"
+        return f"{where} cannot be imported: {shown(str(error), 200)}."
+    return _needs(where, [top])
 
 
 def _exported(skill: Skill, module: ModuleType, file: Path) -> dict[str, Callable[..., Any]]:
     """The functions that become tools, by name."""
-    chosen = module.__dict__.get("TOOLS", module.__dict__.get("__all__"))
-    if chosen is not None:
-        return _listed(skill, module, chosen)
+    if module.__dict__.get("TOOLS") is not None:
+        return _listed(skill, module, module.__dict__["TOOLS"], "TOOLS")
+    marked = _marked(skill, module)
+    if marked:
+        return marked
+    if module.__dict__.get("__all__") is not None:
+        return _listed(skill, module, module.__dict__["__all__"], "__all__")
     found = read_toolfile(file.read_bytes())
     functions = {
         name: function
@@ -156,16 +159,33 @@ def _exported(skill: Skill, module: ModuleType, file: Path) -> dict[str, Callabl
     )
 
 
-def _listed(skill: Skill, module: ModuleType, chosen: object) -> dict[str, Callable[..., Any]]:
+def _marked(skill: Skill, module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """The functions of the file that are under `@tool`, by the names of their tools."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for attribute, value in list(module.__dict__.items()):
+        mark = mark_of(value)
+        if mark is None or getattr(value, "__module__", "") != module.__name__:
+            continue
+        name = mark.name or attribute
+        if functions.setdefault(name, value) is not value:
+            raise SkillError(f"{skill.name}/tools.py has two tools named {shown(name)}.")
+    return functions
+
+
+def _listed(
+    skill: Skill, module: ModuleType, chosen: object, key: str
+) -> dict[str, Callable[..., Any]]:
     where = f"{skill.name}/tools.py"
     if not isinstance(chosen, (list, tuple)) or not chosen:
-        raise SkillError(f"{where}: TOOLS is to be a list of functions.")
+        raise SkillError(f"{where}: {key} is to be a list of functions.")
     functions: dict[str, Callable[..., Any]] = {}
     for item in chosen:
         function = getattr(module, item, None) if isinstance(item, str) else item
         name = item if isinstance(item, str) else getattr(item, "__name__", "")
         if not callable(function) or inspect.isclass(function) or not name:
             raise SkillError(f"{where} lists {shown(str(item))}, which is no function in it.")
+        mark = mark_of(function)
+        name = (mark and mark.name) or name
         if name in functions:
             raise SkillError(f"{where} lists two tools named {name}.")
         functions[name] = function
@@ -176,7 +196,8 @@ def _tool(
     skill: Skill, name: str, function: Callable[..., Any], workspace: Callable[[], Path]
 ) -> Tool:
     try:
-        signature = signature_of(function)
+        mark = mark_of(function)
+        signature = signature_of(function, mark.description if mark is not None else "")
     except SkillError as error:
         raise SkillError(f"{skill.name}/tools.py: {error}.") from error
     return Tool(

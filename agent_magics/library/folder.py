@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_magics.library.toolfile import MAX_SOURCE, ToolFile, read_toolfile
+from agent_magics.library.toolfile import MAX_SOURCE, TOOL_NAME, ToolFile, read_toolfile
 from agent_magics.library.trees import Tree, digest, scanned_tree
 from agent_magics.library.walking import Found, link_target
 from agent_magics.skill import Diagnostic, Origin, Skill
@@ -175,6 +175,9 @@ def _about_code(
     if not whole:
         message = "the folder is too large for its hash to cover the code in it"
         problems.append(Diagnostic("error", message, "keep data out of a skill with a tools.py"))
+    for lack in toolfile.unfit:
+        message = f"tools.py: {lack}, which a tool needs"
+        problems.append(Diagnostic("error", message, "add it, or take @tool away"))
     if not toolfile.names:
         lacking = f" ({'; '.join(toolfile.left_out[:3])})" if toolfile.left_out else ""
         message = f"tools.py defines no tool{lacking}"
@@ -184,6 +187,9 @@ def _about_code(
         if name in known_tools:
             message = f"tools.py: {name} is the name of a built-in tool"
             problems.append(Diagnostic("error", message, "rename the function"))
+        elif not TOOL_NAME.fullmatch(name):
+            message = f"tools.py: {shown(name)} cannot be a tool's name"
+            problems.append(Diagnostic("error", message, "use letters, digits and underscores"))
         elif our_name(name, known_tools):
             message = f"tools.py: {name} reads like the built-in tool {our_name(name, known_tools)}"
             problems.append(Diagnostic("warning", message, "choose a name of its own"))

@@ -40,21 +40,22 @@ class Signature:
     wants_workspace: bool = False
 
 
-def signature_of(function: Callable[..., Any]) -> Signature:
+def signature_of(function: Callable[..., Any], description: str = "") -> Signature:
     """The schema of a function.
 
     Args:
         function: With a type for each parameter and a docstring in Google's style.
+        description: In place of the docstring's text; the texts of its arguments still count.
 
     Raises:
         SkillError: Something a tool needs is missing, or a type has no counterpart in JSON.
     """
     name = getattr(function, "__name__", "?")
-    documentation = inspect.getdoc(function)
-    if not documentation:
+    documentation = inspect.getdoc(function) or ""
+    if not documentation and not description:
         raise SkillError(f"{name} has no docstring; say there what it does")
     hints = _hints(name, function)
-    description, texts = _documentation(documentation)
+    documented, texts = _documentation(documentation)
     properties: dict[str, JSON] = {}
     required: list[str] = []
     positional: list[str] = []
@@ -87,7 +88,7 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     }
     if required:
         parameters["required"] = required
-    return Signature(description, parameters, tuple(positional), wants_workspace)
+    return Signature(description or documented, parameters, tuple(positional), wants_workspace)
 
 
 def _hints(name: str, function: Callable[..., Any]) -> Mapping[str, Any]:

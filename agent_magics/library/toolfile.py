@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent_magics.library.decorated import Function, Marked, marked_functions
+
 MAX_SOURCE = 1_000_000
 """Bytes of a tools.py that is looked at."""
+TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+"""What providers take for a tool's name, dashes aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +25,14 @@ class ToolFile:
         problem: Why Python does not take the file; empty if it does.
         asks: Lines that call `input`, which no tool can.
         left_out: Public functions that lack what a tool needs, with what they lack.
+        unfit: The same for functions under `@tool`, which have to be tools.
     """
 
     names: tuple[str, ...] = ()
     problem: str = ""
     asks: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
 
 
 def read_toolfile(source: bytes) -> ToolFile:
@@ -42,11 +49,24 @@ def read_toolfile(source: bytes) -> ToolFile:
         return ToolFile(problem=f"{line}: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
         return ToolFile(problem=f"tools.py: Python cannot read it ({type(error).__name__})")
-    chosen = _chosen(tree)
     functions = {node.name: node for node in _functions(tree.body)}
+    marked = marked_functions(tree, functions.values())
+    lists = _lists(tree)
+    if "TOOLS" in lists:
+        return ToolFile(
+            tuple(marked[name].name if name in marked else name for name in lists["TOOLS"]),
+            asks=_asks(tree),
+        )
+    if marked:
+        unfit = {name: _lacks(functions[name], mark) for name, mark in marked.items()}
+        return ToolFile(
+            tuple(dict.fromkeys(mark.name for mark in marked.values())),
+            asks=_asks(tree),
+            unfit=tuple(f"{name} has no {lack}" for name, lack in unfit.items() if lack),
+        )
+    if "__all__" in lists:
+        return ToolFile(lists["__all__"], asks=_asks(tree))
     lacking = {name: _lacks(node) for name, node in functions.items() if not name.startswith("_")}
-    if chosen is not None:
-        return ToolFile(chosen, asks=_asks(tree))
     return ToolFile(
         tuple(name for name, lack in lacking.items() if not lack),
         asks=_asks(tree),
@@ -54,8 +74,8 @@ def read_toolfile(source: bytes) -> ToolFile:
     )
 
 
-def _chosen(tree: ast.Module) -> tuple[str, ...] | None:
-    """The names in `TOOLS` or `__all__`, as far as they are written out; None: there is neither."""
+def _lists(tree: ast.Module) -> dict[str, tuple[str, ...]]:
+    """The names in `TOOLS` and `__all__`, as far as they are written out."""
     lists: dict[str, tuple[str, ...]] = {}
     for node in tree.body:
         match node:
@@ -65,7 +85,7 @@ def _chosen(tree: ast.Module) -> tuple[str, ...] | None:
                 lists[name] = _written(value)
             case _:
                 pass
-    return lists.get("TOOLS", lists.get("__all__"))
+    return lists
 
 
 def _written(value: ast.expr | None) -> tuple[str, ...]:
@@ -81,7 +101,7 @@ def _written(value: ast.expr | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _functions(body: Sequence[ast.stmt]) -> Iterator[Function]:
     """Functions at the top level, those in an `if` or `try` there included."""
     for node in body:
         match node:
@@ -96,7 +116,7 @@ def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.Async
                 pass
 
 
-def _lacks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def _lacks(node: Function, mark: Marked | None = None) -> str:
     """What a function would need to be a tool; empty if nothing."""
     arguments = node.args
     if arguments.vararg or arguments.kwarg:
@@ -104,7 +124,8 @@ def _lacks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if argument.annotation is None:
             return f"type for {argument.arg}"
-    return "" if ast.get_docstring(node) else "docstring"
+    described = ast.get_docstring(node) or (mark is not None and mark.described)
+    return "" if described else "docstring"
 
 
 def _asks(tree: ast.Module) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent_magics.context import estimated_tokens
 from agent_magics.library.discovery import Entry
+from agent_magics.library.requirements import install_line, missing_packages
 from agent_magics.library.resources import resource_files
 from agent_magics.magics.quick_actions import Offer, command, with_buttons
 from agent_magics.magics.views import View, pairs_view, table_view
@@ -102,6 +103,7 @@ def details_view(entry: Entry, state: str) -> View:
         ("from", f"{skill.origin}: {skill.root}"),
         ("built-in tools", builtin),
         ("bundled tools", ", ".join(skill.bundled) or "none"),
+        ("missing packages", _missing(skill)),
         ("suggested tools", ", ".join(skill.suggested_tools)),
         ("asks for approval of", ", ".join(skill.allowed_tools)),
         ("instructions", f"{estimated_tokens(skill.instructions)} tokens, estimated"),
@@ -114,6 +116,12 @@ def details_view(entry: Entry, state: str) -> View:
     usable = entry.state == "enabled" and state != "disabled"
     offered = [Offer(skill, action, state == "active") for action in skill.actions if usable]
     return with_buttons(view, offered)
+
+
+def _missing(skill: Skill) -> str:
+    """What the skill's code needs and this Python has not, with the line that installs it."""
+    missing = missing_packages(skill.root) if skill.bundled else ()
+    return f"{', '.join(missing)}: {install_line(missing)}" if missing else ""
 
 
 def _action(skill: Skill, action: Action) -> str:
