@@ -18,6 +18,7 @@ from agent_magics.extension.trust import TrustFile
 from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
+from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
@@ -89,10 +90,20 @@ def make_services(
         config = read_configuration(config_file, root())
         return replace(config, disabled_skills=(*config.disabled_skills, *switches.disabled()))
 
+    installed = InstalledSkills()
+
     def skill_places() -> tuple[Place, ...]:
         configured = [Path(path).expanduser() for path in magics.skill_paths]
-        configured.extend(configuration().skill_paths)
-        return places(root(), Path.home(), configured, bundled_skills())
+        config = configuration()
+        configured.extend(config.skill_paths)
+        return places(
+            root(),
+            Path.home(),
+            configured,
+            bundled_skills(),
+            packages=installed.places(root()),
+            konacode=config.konacode_skills,
+        )
 
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)

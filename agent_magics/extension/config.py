@@ -8,6 +8,7 @@
       ask: [read .env*]
       deny: [python]
     skill_paths: [~/skills]
+    konacode_skills: true            # also the skills in ~/.konacode/skills
     disabled_skills: [NAME]
     disabled_tools: [NAME]
 
@@ -37,6 +38,7 @@ USER_KEYS = (
     "api_key_env",
     "policy",
     "skill_paths",
+    "konacode_skills",
     "disabled_skills",
     "disabled_tools",
 )
@@ -56,6 +58,7 @@ class Configuration:
         api_key_env: The variable that holds the key.
         rules: Of both files.
         skill_paths: Further folders with skills.
+        konacode_skills: Whether konacode's folder of skills is looked at.
         disabled_skills: Not offered.
         disabled_tools: Not offered.
         problems: What is off, for the person; each starts with the file's name.
@@ -67,6 +70,7 @@ class Configuration:
     api_key_env: str = ""
     rules: tuple[Rule, ...] = ()
     skill_paths: tuple[Path, ...] = ()
+    konacode_skills: bool = False
     disabled_skills: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -103,6 +107,12 @@ class _Reader:
             self.wrong(node, f"{where} must be a text")
             return ""
         return str(node.value).strip()
+
+    def switch(self, node: yaml.Node, where: str) -> bool:
+        value = self.text(node, where).lower()
+        if value not in ("true", "false"):
+            self.wrong(node, f"{where} must be true or false")
+        return value == "true"
 
     def items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
         import yaml
@@ -162,6 +172,7 @@ def read_configuration(user: Path, project: Path) -> Configuration:
         api_key_env=mine.api_key_env,
         rules=mine.rules + theirs.rules,
         skill_paths=mine.skill_paths,
+        konacode_skills=mine.konacode_skills,
         disabled_skills=mine.disabled_skills,
         disabled_tools=mine.disabled_tools,
         problems=mine.problems + theirs.problems,
@@ -198,6 +209,9 @@ def _read(
         api_key_env=text("api_key_env"),
         rules=read("policy", reader.rules, ()),
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),
+        konacode_skills=read(
+            "konacode_skills", lambda n: reader.switch(n, "konacode_skills"), False
+        ),
         disabled_skills=texts("disabled_skills"),
         disabled_tools=texts("disabled_tools"),
     )

@@ -14,6 +14,8 @@ PROJECT = ("skills", ".agents/skills", "_agents/skills", ".claude/skills")
 """In each folder of a project. `_agents`, because Jupyter's file browser hides dot folders."""
 USER = (".agents/skills", ".claude/skills")
 """In the home folder."""
+KONACODE = ".konacode/skills"
+"""The same of konacode; looked at when the user's configuration says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,40 +26,55 @@ class Place:
         path: Its sub-folders are the skills.
         origin: Whose it is.
         boundary: No link may lead out of this folder; None: links may lead anywhere.
+        problem: Why there is no such folder although there should be; listed as a broken skill.
+        fix: What to change.
     """
 
     path: Path
     origin: Origin
     boundary: Path | None = None
+    problem: str = ""
+    fix: str = ""
 
 
 def places(
-    cwd: Path, home: Path | None, configured: Sequence[Path], bundled: Path
+    cwd: Path,
+    home: Path | None,
+    configured: Sequence[Path],
+    bundled: Path,
+    *,
+    packages: Sequence[Place] = (),
+    konacode: bool = False,
 ) -> tuple[Place, ...]:
-    """Every place, first wins: configured, project (nearest first), user, bundled.
+    """Every place, first wins: configured, project (nearest first), user, packages, bundled.
 
     Args:
         cwd: The working folder; its project reaches up to the repository's root.
         home: The user's home folder, if there is one.
         configured: Further folders, from the user's configuration; relative to `cwd`.
         bundled: The folder of the skills that come with the package.
+        packages: What installed packages bring.
+        konacode: Whether konacode's folder counts as the user's.
     """
-    user = [home / name for name in USER] if home is not None else []
+    names = (*USER, KONACODE) if konacode else USER
+    user = [home / name for name in names] if home is not None else []
     chosen = [cwd / _expanded(path, home) for path in configured]
+    brought = [place.path for place in packages if not place.problem]
     # What is the person's own, or ours, stays so where a project's folder happens to be the same:
     # a home folder that is a project, a checkout of this package.
-    own = {_real(path) for path in (*chosen, *user, bundled)}
+    own = {_real(path) for path in (*chosen, *user, *brought, bundled)}
     project = [place for place in _project(cwd) if _real(place.path) not in own]
     found = (
         *(Place(path, "configured") for path in chosen),
         *project,
         *(Place(path, "user") for path in user),
+        *(place for place in packages if not place.problem),
         Place(bundled, "bundled"),
     )
     first: dict[Path, Place] = {}
     for place in found:
         first.setdefault(_real(place.path), place)
-    return tuple(first.values())
+    return (*first.values(), *(place for place in packages if place.problem))
 
 
 def _project(cwd: Path) -> Iterator[Place]:

@@ -69,6 +69,9 @@ def walk(place: Place, limit: int = MAX_FOLDERS) -> Iterator[Found]:
         limit: Folders that are looked at.
     """
     path = os.fspath(place.path)
+    if place.problem:
+        yield Found(path, path, problem=place.problem, fix=place.fix)
+        return
     if place.origin == "configured" and path.lower().endswith(f"{os.sep}skill.md"):
         path = os.path.dirname(path)  # noqa: PTH120 - plain texts all through this module
     root = _Folder(path, os.path.realpath(path), linked=False)
@@ -87,7 +90,7 @@ def walk(place: Place, limit: int = MAX_FOLDERS) -> Iterator[Found]:
         )
         return
     file = _skill_file(listing)
-    if file and place.origin == "configured":
+    if file and place.origin in ("configured", "package"):
         yield Found(root.path, root.real, file, tuple(listing))
         return
     yield from _loose_files(listing)
