@@ -138,8 +138,16 @@ class CallRunner:
 
     async def ask_to_go_on(self, call: ToolCall, count: int) -> Answer:
         """Ask the person whether a model that repeats itself may go on."""
-        title = f"{call.name}: the same call with the same result, {count} times. Go on?"
-        return await self.approver.ask(Question(call, title, reason="the model repeats itself"))
+        title = f"{call.name}: the same call with the same result, {count} times"
+        return await self.approver.ask(
+            Question(
+                call,
+                title,
+                reason="the model repeats itself",
+                heading="Go on?",
+                editable=False,
+            )
+        )
 
     def _problem(self, tool: Tool | None, name: str, arguments: Arguments) -> str:
         if tool is None:

@@ -26,6 +26,9 @@ class Question:
         reason: Why the policy asks.
         origin: Who brought the tool: `built-in`, or `skill NAME`.
         outside: Whether the call reaches outside the workspace.
+        heading: What a yes means.
+        editable: Whether the call may run with other arguments; not where it stands for a question
+            of another kind.
     """
 
     call: ToolCall
@@ -35,6 +38,8 @@ class Question:
     reason: str = ""
     origin: str = "built-in"
     outside: bool = False
+    heading: str = "Run this?"
+    editable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,9 @@ class _Reader:
             return {}
         result: dict[str, yaml.Node] = {}
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.wrong(key, f"a name in {where} must be a text")
+                continue
             if key.value in result:
                 self.wrong(key, f"{key.value!r} is given twice")
             result[str(key.value)] = value

@@ -115,7 +115,8 @@ class Card:
             act = functools.partial(self._decide, Answer(True, scope=scope))
             tooltip = f"Run it, and allow: {visible(scope.label)}"
             buttons.append(self._button(_scope_label(number, scope), act, "", tooltip))
-        buttons.append(self._button("Edit…", self._edit, "", "Change the arguments, then run"))
+        if self._question.editable:
+            buttons.append(self._button("Edit…", self._edit, "", "Change the arguments, then run"))
         buttons.append(self._button("Deny…", self._deny, "danger", "Do not run it"))
         return buttons
 

@@ -17,6 +17,7 @@ from agent_magics.magics.activation import (
     current,
     loaded_line,
     no_second_skill,
+    refreshed,
     skill_state,
     swap,
     visible_tools,
@@ -34,14 +35,14 @@ from agent_magics.magics.arguments import (
     use_parser,
     with_help,
 )
-from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
+from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.panel import panel_view
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
-from agent_magics.magics.trusting import confirmed
+from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Policy
 from agent_magics.session import Session
@@ -235,25 +236,32 @@ class AgentMagics(AgentSettings):
         return self.sessions.setdefault(name, Session(name, self.session.policy))
 
     def _active(self, session: Session, options: CellOptions) -> Active:
-        """The skills of this cell; what changed on the disk is said."""
+        """The skills of this cell, as they are on the disk now; what changed is said."""
         if options.skill:
             return self._activated(options.skill, "", False, Active())
-        for news in news_of(current(session), self.services):
-            print(news)
-        return current(session)
+        active, news = refreshed(current(session), self.services, self._gate())
+        for line in news:
+            print(line)
+        swap(session, active)
+        return active
 
     def _activated(self, name: str, arguments: str, add: bool, before: Active) -> Active:
         return activated(
             name,
             services=self.services,
             before=before,
-            confirm=lambda skill: confirmed(skill, self.skill_code, self._someone_answers),
+            gate=self._gate(),
             arguments=arguments,
             add=add,
         )
 
-    def _someone_answers(self) -> bool:
-        return self.services.stage.route(self.stage_settings()).kind != "nobody"
+    def _gate(self) -> Gatekeeper:
+        settings = self.stage_settings()
+        return Gatekeeper(
+            self.services.trust,
+            self.skill_code,
+            lambda question: put_question(question, self.services, settings),
+        )
 
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,12 +20,13 @@ from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
 from agent_magics.messages import Conversation
-from agent_magics.policy import Policy
+from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Kernel, Model
 from agent_magics.session import Session
 from agent_magics.tool import Tool
 
 if TYPE_CHECKING:
+    from agent_magics.events import Question
     from agent_magics.frontends.stage import Performance
     from agent_magics.session import TurnResult
 
@@ -130,6 +131,16 @@ def compact_session(
     return services.stage.run(main, settings=settings)
 
 
+def put_question(question: Question, services: Services, settings: StageSettings) -> Answer:
+    """A person's answer to a question that belongs to no turn, with the card of a call."""
+
+    async def main(performance: Performance) -> Answer:
+        approver = BeforehandApprover(performance.approver, services.preapproved)
+        return await approver.ask(question)
+
+    return services.stage.run(main, settings=settings)
+
+
 @asynccontextmanager
 async def _closing(model: Model) -> AsyncIterator[None]:
     """A provider's connections belong to this cell's event loop, which ends with it."""
@@ -145,17 +156,3 @@ def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
     return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
-
-
-def news_of(active: Active, services: Services) -> Iterable[str]:
-    """What has become of the active skills on the disk since they were loaded."""
-    if not active.skills:
-        return
-    fresh = {entry.skill.root: entry.skill for entry in services.library.entries()}
-    for item in active.skills:
-        name = item.skill.name
-        skill = fresh.get(item.skill.root)
-        if skill is None:
-            yield f"Skill {name} is gone from the disk; it stays active as it was."
-        elif skill.digest != item.skill.digest:
-            yield f"Skill {name} changed on disk; %use {name} takes the change."

@@ -84,7 +84,7 @@ class TrustStore(Protocol):
     """Which contents of project skills the person trusts."""
 
     def trusted(self, skill: Skill) -> bool:
-        """Whether the skill's code may be imported."""
+        """Whether the person has trusted exactly this content."""
 
     def remember(self, skill: Skill) -> None:
         """Trust exactly this content from now on."""
@@ -104,7 +104,7 @@ class Services:
         project: The project's instructions, fresh.
         configuration: Both configuration files, fresh.
         choose: Which model answers.
-        trust: For project skills with code.
+        trust: For project skills.
         preapproved: An answer that an option gave beforehand, for headless runs.
         switch: Enables or disables a skill by name, for later kernels as well.
         own_skills: The folder of the person's own skills.

@@ -59,7 +59,8 @@ class AgentSettings(Magics):
     skill_code = Enum(
         ["ask", "never", "allow"],
         "ask",
-        help="The tools.py of project skills: ask before it is imported, never, or always.",
+        help="Project skills you have not trusted: ask before their text or code is used; allow: "
+        "use them without asking; never: their code is not imported, trusted or not.",
     ).tag(config=True)
     skill_selection = Enum(
         ["user", "model", "both"],
