@@ -29,6 +29,7 @@ class Question:
         heading: What a yes means.
         editable: Whether the call may run with other arguments; not where it stands for a question
             of another kind.
+        following: How many calls of the same message wait behind this one.
     """
 
     call: ToolCall
@@ -40,6 +41,7 @@ class Question:
     outside: bool = False
     heading: str = "Run this?"
     editable: bool = True
+    following: int = 0
 
 
 @dataclass(frozen=True, slots=True)

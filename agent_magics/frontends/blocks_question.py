@@ -116,6 +116,7 @@ def decision_words(answer: Answer) -> str:
         "interrupt": "interrupted before an answer",
         "option": "refused by option",
     }.get(answer.by, "denied")
+    words += ", with the calls behind it" if answer.rest else ""
     return words + (f": “{safe_line(answer.reason, REASON)}”" if answer.reason else "")
 
 

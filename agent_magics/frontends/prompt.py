@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 """Prints a line."""
 
 
-def choices(scopes: tuple[Scope, ...], *, editable: bool = True) -> str:
+def choices(scopes: tuple[Scope, ...], *, editable: bool = True, following: int = 0) -> str:
     """The prompt, with every "always" on offer in words."""
     if len(scopes) == 1:
         always = f" / [a]lways ({visible(scopes[0].label)})"
@@ -34,7 +34,8 @@ def choices(scopes: tuple[Scope, ...], *, editable: bool = True) -> str:
             for number, scope in enumerate(scopes, start=1)
         )
     edit = " / [e]dit" if editable else ""
-    return f"approve? [y]es{always}{edit} / [n]o [reason]: "
+    rest = f" / none [reason] (this and the {following} behind it)" if following else ""
+    return f"approve? [y]es{always}{edit} / [n]o [reason]{rest}: "
 
 
 async def answered_within(limit: float | None, answering: Awaitable[Answer]) -> Answer:
@@ -65,7 +66,7 @@ async def ask_typed(question: Question, read: Read, say: Say) -> Answer:
     Returns:
         The answer; the end of input is a no.
     """
-    prompt = choices(question.scopes, editable=question.editable)
+    prompt = choices(question.scopes, editable=question.editable, following=question.following)
     try:
         while True:
             answer = understood(await read(prompt), question.scopes, editable=question.editable)
@@ -86,6 +87,8 @@ def understood(line: str, scopes: tuple[Scope, ...], *, editable: bool = True) -
     """
     word, _, rest = line.strip().partition(" ")
     word, rest = word.rstrip(":,.").casefold(), rest.strip()
+    if word == "none":
+        return Answer(False, by="typed", reason=rest, rest=True)
     if word in ("n", "no"):
         return Answer(False, by="typed", reason=rest)
     if word in ("y", "yes") and not rest:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expand
@@ -44,7 +45,7 @@ from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
-from agent_magics.policy import Policy
+from agent_magics.policy import Mode, Policy
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -85,7 +86,7 @@ class AgentMagics(AgentSettings):
             prompt=cell,
             session=session,
             active=self._active(session, options),
-            policy=self.policy(session),
+            policy=self.policy(session, options.mode),
             limits=self.limits(options.max_turns, options.budget),
             placement=self.skill_placement,
             selection=self.skill_selection,
@@ -211,13 +212,18 @@ class AgentMagics(AgentSettings):
         session.reset()
         self.services.workspace.forget()
 
-    def policy(self, session: Session | None = None) -> Policy:
-        """The rules in force: this session's and those of the configuration files."""
+    def use_mode(self, mode: Mode) -> None:
+        """Treat calls that no rule speaks about in this way from now on."""
+        self.mode = mode
+
+    def policy(self, session: Session | None = None, mode: Mode | None = None) -> Policy:
+        """The rules in force, this session's and those of the configuration files, and the mode."""
         config = self.services.configuration()
         rules = (session or self.session).policy
         for source in ("user", "project"):
             rules = rules.replacing(source, [r for r in config.rules if r.source == source])
-        return rules
+        chosen: Mode = mode or (cast("Mode", self.mode) if self.mode else config.mode)
+        return replace(rules, mode=chosen)
 
     def all_tools(self) -> tuple[Tool, ...]:
         """Every tool a rule can be about now: built-in, and of the active skills."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
 from agent_magics.context import system_prompt
+from agent_magics.errors import ConfigError
+from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
@@ -21,7 +23,7 @@ from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
 from agent_magics.messages import Conversation
 from agent_magics.policy import Answer, Policy
-from agent_magics.ports import Kernel, Model
+from agent_magics.ports import Kernel, Model, Renderer
 from agent_magics.session import Session
 from agent_magics.tool import Tool
 
@@ -111,10 +113,27 @@ def run_cell(
         )
         async with _closing(model):
             return await cell.session.ask(
-                cell.prompt, turn, performance.renderer, cell.active.skills
+                cell.prompt,
+                turn,
+                performance.renderer,
+                cell.active.skills,
+                [_keeper(services, performance.renderer)],
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def _keeper(services: Services, renderer: Renderer) -> Callable[[Event], None]:
+    """Keeps the rules that a person made to last while the turn runs."""
+
+    def keep(event: Event) -> None:
+        if isinstance(event, PolicyChanged) and event.rule.source == "user":
+            try:
+                services.keep(event.rule)
+            except ConfigError as error:
+                renderer.show(Notice(f"This rule holds in this cell only: {error}", "warning"))
+
+    return keep
 
 
 def compact_session(
