@@ -26,6 +26,10 @@ class Question:
         reason: Why the policy asks.
         origin: Who brought the tool: `built-in`, or `skill NAME`.
         outside: Whether the call reaches outside the workspace.
+        heading: What a yes means.
+        editable: Whether the call may run with other arguments; not where it stands for a question
+            of another kind.
+        following: How many calls of the same message wait behind this one.
     """
 
     call: ToolCall
@@ -35,6 +39,9 @@ class Question:
     reason: str = ""
     origin: str = "built-in"
     outside: bool = False
+    heading: str = "Run this?"
+    editable: bool = True
+    following: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,8 +146,9 @@ async def _run_calls(
     runner: CallRunner, asking: Asking, watch: _Watch, message: Assistant
 ) -> AsyncIterator[Event]:
     """Run the calls of one message in their order."""
-    for call in message.calls:
-        async for event in runner.run(call):
+    runner.rest = None
+    for number, call in enumerate(message.calls, start=1):
+        async for event in runner.run(call, len(message.calls) - number):
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))

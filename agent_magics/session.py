@@ -308,7 +308,9 @@ def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
 def _call_record(event: CallFinished, record: _Record) -> CallRecord:
     call = event.call
     asked = record.asked.get(call.id, call)
-    decision, by, reason = record.judged.get(call.id, ("", "", ""))
+    # A no that was meant for the calls behind it, too, leaves them without a question of their own.
+    unjudged = "refused" if event.outcome == "refused" else ""
+    decision, by, reason = record.judged.get(call.id, (unjudged, "", ""))
     ran = json.loads(call.arguments) if event.outcome in ("done", "failed") and decision else None
     return CallRecord(
         call.name,

@@ -140,7 +140,7 @@ def effective_tools(
     return tuple(
         tool
         for name, tool in sorted(names.items())
-        if name not in gone and not (policy and policy.denies_tool(name, tool.skill))
+        if name not in gone and not (policy and policy.denies_tool(name, tool.skill, tool.effect))
     )
 
 

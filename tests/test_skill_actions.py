@@ -310,14 +310,21 @@ def test_the_actions_of_an_active_skill_leave_the_skills_in_force(shell, tidy, o
     assert view.text.count("Tidy up.") == 1
 
 
-def test_an_active_skills_action_is_the_one_that_was_loaded(shell, tidy):
+def test_a_change_of_an_active_skill_is_in_force_for_its_actions_too(shell, tidy):
     magic(shell, "use", "tidy")
-    (tidy / "plugin.json").write_bytes(plugin({**REVIEW, "prompt": "Changed since."}))
-    magic(shell, "agent", "--action review", "\n")
+    (tidy / "plugin.json").write_bytes(plugin({**REVIEW, "id": "new", "prompt": "Changed."}))
+    magic(shell, "agent", "--action new", "\n")
+    assert prompts(shell) == ["Changed."]
+
+
+def test_a_change_of_a_projects_skill_reaches_no_prompt_before_it_is_trusted(shell):
+    root = skill(Path("skills"), "theirs")
+    (root / "plugin.json").write_bytes(plugin({**REVIEW, "id": "theirs"}))
+    magic(shell, "skills", "--trust theirs")
+    magic(shell, "use", "theirs")
+    (root / "plugin.json").write_bytes(plugin({**REVIEW, "id": "theirs", "prompt": "Evil."}))
+    magic(shell, "agent", "--action theirs", "\n")
     assert prompts(shell) == [REVIEW["prompt"]]
-    magic(shell, "use", "tidy")
-    magic(shell, "agent", "--action review", "\n")
-    assert prompts(shell)[-1] == "Changed since."
 
 
 @pytest.mark.parametrize(

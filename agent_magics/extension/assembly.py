@@ -12,6 +12,7 @@ import platformdirs
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
+from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
@@ -85,10 +86,15 @@ def make_services(
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
+    kept = RulesFile(config_file.parent / "rules.json")
 
     def configuration() -> Configuration:
         config = read_configuration(config_file, root())
-        return replace(config, disabled_skills=(*config.disabled_skills, *switches.disabled()))
+        return replace(
+            config,
+            rules=(*config.rules, *kept.rules()),
+            disabled_skills=(*config.disabled_skills, *switches.disabled()),
+        )
 
     installed = InstalledSkills()
 
@@ -135,6 +141,8 @@ def make_services(
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
+        keep=kept.keep,
+        drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
     )

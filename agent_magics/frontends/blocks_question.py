@@ -32,7 +32,9 @@ def question_html(question: Question) -> str:
     """The body of an approval card: what would run, why it is asked, and the payload last."""
     title = safe_line(question.title, TITLE)
     parts = [
-        theme.line(f"<b>Run this?</b> {title_html(question.call.name, title)}"),
+        theme.line(
+            f"<b>{theme.text_html(question.heading)}</b> {title_html(question.call.name, title)}"
+        ),
         theme.muted_line(theme.text_html(_why(question))),
     ]
     if question.outside:
@@ -41,7 +43,8 @@ def question_html(question: Question) -> str:
         parts.append(theme.line(theme.code(side)))
     arguments = theme.text_box(pretty(question.call.arguments), "arguments")
     if question.preview:
-        parts.append(theme.fold(theme.span("all arguments", "muted"), arguments))
+        if question.editable:
+            parts.append(theme.fold(theme.span("all arguments", "muted"), arguments))
         parts.extend(display_html(display, whole=True) for display in question.preview)
     else:
         parts.append(arguments)
@@ -55,7 +58,7 @@ def question_text(question: Question) -> str:
 
 def question_head(question: Question) -> list[str]:
     """What would run and why it is asked, in lines that hold one thing each."""
-    lines = [f"Run this? {safe_line(question.title, TITLE)}", _why(question)]
+    lines = [f"{question.heading} {safe_line(question.title, TITLE)}", _why(question)]
     if question.outside:
         lines.append(OUTSIDE)
     if side := arguments_beside(question):
@@ -73,13 +76,15 @@ def payload_rows(question: Question) -> list[str]:
 
 def _why(question: Question) -> str:
     reason, origin = safe_line(question.reason, REASON), safe_line(question.origin, 80)
+    if not question.editable:
+        return f"asked because: {reason}"
     tool = "built-in tool" if origin == "built-in" else f"tool of {origin}"
     return tool + (f" · asked because: {reason}" if reason else "")
 
 
 def arguments_beside(question: Question) -> str:
     """The arguments that the previews leave out, in one line."""
-    if not question.preview:
+    if not question.preview or not question.editable:
         return ""
     operand = question.title.removeprefix(question.call.name).strip()
     previews = (display.text for display in question.preview)
@@ -111,6 +116,7 @@ def decision_words(answer: Answer) -> str:
         "interrupt": "interrupted before an answer",
         "option": "refused by option",
     }.get(answer.by, "denied")
+    words += ", with the calls behind it" if answer.rest else ""
     return words + (f": “{safe_line(answer.reason, REASON)}”" if answer.reason else "")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expand
@@ -17,6 +18,7 @@ from agent_magics.magics.activation import (
     current,
     loaded_line,
     no_second_skill,
+    refreshed,
     skill_state,
     swap,
     visible_tools,
@@ -34,17 +36,17 @@ from agent_magics.magics.arguments import (
     use_parser,
     with_help,
 )
-from agent_magics.magics.cell import Cell, news_of, preview_cell, run_cell
+from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.panel import panel_view
-from agent_magics.magics.quick_actions import Offer, chosen, joined, offers, taken
+from agent_magics.magics.quick_actions import chosen, joined, offers, taken
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
-from agent_magics.magics.trusting import confirmed
+from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
-from agent_magics.policy import Policy
+from agent_magics.policy import Mode, Policy
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -79,15 +81,14 @@ class AgentMagics(AgentSettings):
         if not cell.strip() and options.action is None:
             raise UsageError("%%agent: the cell's body is the prompt, and it is empty")
         session = self._session(options)
-        offer = self._offer(session, options)
         if options.new:
             self.forget(session)
-        active = self._active(session, options, offer)
+        active, prompt = self._with_action(self._active(session, options), options, cell)
         asked = Cell(
-            prompt=cell if offer is None else self._action_prompt(offer, active, cell, options),
+            prompt=prompt,
             session=session,
             active=active,
-            policy=self.policy(session),
+            policy=self.policy(session, options.mode),
             limits=self.limits(options.max_turns, options.budget),
             placement=self.skill_placement,
             selection=self.skill_selection,
@@ -217,13 +218,18 @@ class AgentMagics(AgentSettings):
         session.reset()
         self.services.workspace.forget()
 
-    def policy(self, session: Session | None = None) -> Policy:
-        """The rules in force: this session's and those of the configuration files."""
+    def use_mode(self, mode: Mode) -> None:
+        """Treat calls that no rule speaks about in this way from now on."""
+        self.mode = mode
+
+    def policy(self, session: Session | None = None, mode: Mode | None = None) -> Policy:
+        """The rules in force, this session's and those of the configuration files, and the mode."""
         config = self.services.configuration()
         rules = (session or self.session).policy
         for source in ("user", "project"):
             rules = rules.replacing(source, [r for r in config.rules if r.source == source])
-        return rules
+        chosen: Mode = mode or (cast("Mode", self.mode) if self.mode else config.mode)
+        return replace(rules, mode=chosen)
 
     def all_tools(self) -> tuple[Tool, ...]:
         """Every tool a rule can be about now: built-in, and of the active skills."""
@@ -241,41 +247,49 @@ class AgentMagics(AgentSettings):
         name = options.session
         return self.sessions.setdefault(name, Session(name, self.session.policy))
 
-    def _offer(self, session: Session, options: CellOptions) -> Offer | None:
-        """The quick action that the cell asks for; with `--skill`, one of that skill."""
-        if options.action is None:
-            return None
-        within = self.services.library.find(options.skill).name if options.skill else ""
-        return chosen(options.action, offers(self.services, current(session)), within)
+    def _active(self, session: Session, options: CellOptions) -> Active:
+        """The skills of this cell, as they are on the disk now; what changed is said."""
+        if options.skill:
+            return self._activated(options.skill, "", False, Active())
+        active, news = refreshed(current(session), self.services, self._gate())
+        for line in news:
+            print(line)
+        swap(session, active)
+        return active
 
-    def _action_prompt(self, offer: Offer, active: Active, cell: str, options: CellOptions) -> str:
-        """An action's prompt and the cell's body; said, since the cell's text alone does not."""
+    def _with_action(self, active: Active, options: CellOptions, cell: str) -> tuple[Active, str]:
+        """The skills and the prompt of a cell; a quick action's skill comes with it.
+
+        The prompt is said, since the cell's own text does not hold it.
+        """
+        if options.action is None:
+            return active, cell
+        within = active.skills[-1].skill.name if options.skill else ""
+        offer = chosen(options.action, offers(self.services, active), within)
+        if not offer.active:
+            active = self._activated(offer.skill.name, "", False, Active())
         prompt = taken(offer, (item.skill for item in active.skills)).prompt
         if not (options.quiet or self.quiet or options.preview):
             print(f"{offer.name}: {prompt}")
-        return joined(prompt, cell)
-
-    def _active(self, session: Session, options: CellOptions, offer: Offer | None) -> Active:
-        """The skills of this cell; what changed on the disk is said."""
-        if options.skill or (offer is not None and not offer.active):
-            name = options.skill or (offer.skill.name if offer is not None else "")
-            return self._activated(name, "", False, Active())
-        for news in news_of(current(session), self.services):
-            print(news)
-        return current(session)
+        return active, joined(prompt, cell)
 
     def _activated(self, name: str, arguments: str, add: bool, before: Active) -> Active:
         return activated(
             name,
             services=self.services,
             before=before,
-            confirm=lambda skill: confirmed(skill, self.skill_code, self._someone_answers),
+            gate=self._gate(),
             arguments=arguments,
             add=add,
         )
 
-    def _someone_answers(self) -> bool:
-        return self.services.stage.route(self.stage_settings()).kind != "nobody"
+    def _gate(self) -> Gatekeeper:
+        settings = self.stage_settings()
+        return Gatekeeper(
+            self.services.trust,
+            self.skill_code,
+            lambda question: put_question(question, self.services, settings),
+        )
 
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
 from agent_magics.context import system_prompt
+from agent_magics.errors import ConfigError
+from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
@@ -20,12 +22,13 @@ from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
 from agent_magics.messages import Conversation
-from agent_magics.policy import Policy
-from agent_magics.ports import Kernel, Model
+from agent_magics.policy import Answer, Policy
+from agent_magics.ports import Kernel, Model, Renderer
 from agent_magics.session import Session
 from agent_magics.tool import Tool
 
 if TYPE_CHECKING:
+    from agent_magics.events import Question
     from agent_magics.frontends.stage import Performance
     from agent_magics.session import TurnResult
 
@@ -110,10 +113,27 @@ def run_cell(
         )
         async with _closing(model):
             return await cell.session.ask(
-                cell.prompt, turn, performance.renderer, cell.active.skills
+                cell.prompt,
+                turn,
+                performance.renderer,
+                cell.active.skills,
+                [_keeper(services, performance.renderer)],
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def _keeper(services: Services, renderer: Renderer) -> Callable[[Event], None]:
+    """Keeps the rules that a person made to last while the turn runs."""
+
+    def keep(event: Event) -> None:
+        if isinstance(event, PolicyChanged) and event.rule.source == "user":
+            try:
+                services.keep(event.rule)
+            except ConfigError as error:
+                renderer.show(Notice(f"This rule holds in this cell only: {error}", "warning"))
+
+    return keep
 
 
 def compact_session(
@@ -126,6 +146,16 @@ def compact_session(
         system = system_prompt(services.project(), session.active)
         async with _closing(model):
             return await session.compact(model, system, performance.renderer)
+
+    return services.stage.run(main, settings=settings)
+
+
+def put_question(question: Question, services: Services, settings: StageSettings) -> Answer:
+    """A person's answer to a question that belongs to no turn, with the card of a call."""
+
+    async def main(performance: Performance) -> Answer:
+        approver = BeforehandApprover(performance.approver, services.preapproved)
+        return await approver.ask(question)
 
     return services.stage.run(main, settings=settings)
 
@@ -145,17 +175,3 @@ def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
     return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
-
-
-def news_of(active: Active, services: Services) -> Iterable[str]:
-    """What has become of the active skills on the disk since they were loaded."""
-    if not active.skills:
-        return
-    fresh = {entry.skill.root: entry.skill for entry in services.library.entries()}
-    for item in active.skills:
-        name = item.skill.name
-        skill = fresh.get(item.skill.root)
-        if skill is None:
-            yield f"Skill {name} is gone from the disk; it stays active as it was."
-        elif skill.digest != item.skill.digest:
-            yield f"Skill {name} changed on disk; %use {name} takes the change."

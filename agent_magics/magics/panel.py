@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.magics.views import View, pairs_view
+from agent_magics.policy import MODES
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -30,6 +31,7 @@ def panel_view(magics: Controls) -> View:
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
             f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}",
         ),
+        ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("approvals", route.detail),
         ("workspace", str(magics.services.workspace.root())),
     ]
