@@ -6,11 +6,15 @@ import json
 import re
 import shutil
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from agent_magics.errors import SkillError
 from agent_magics.library.discovery import Entry, Library
+from agent_magics.library.folder import main_file
 from agent_magics.library.places import Place
+from agent_magics.skill import Diagnostic
+from agent_magics.skill.standard import about_standard
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """The standard's names: lower case, digits, single hyphens; at most 64 characters."""
@@ -60,21 +64,34 @@ def count_lines(workspace: Path, path: str) -> str:
 
 
 def checked(path: Path, known_tools: Collection[str]) -> tuple[Entry, ...]:
-    """What the loader says of a skill folder, or of every skill in a folder.
+    """What the loader and the standard say of a skill folder, or of every skill in a folder.
 
     Raises:
         SkillError: There is no such folder, or no skill in it.
     """
     if not path.is_dir():
         raise SkillError(f"There is no folder {str(path)!r} to check.")
-    single = any(child.name.lower() == "skill.md" for child in path.iterdir())
-    place = Place(path.resolve().parent if single else path.resolve(), "configured")
+    place = Place(path.resolve(), "configured")
     entries = Library(lambda: (place,), known_tools).entries()
-    if single:
-        entries = tuple(e for e in entries if e.skill.name == path.resolve().name)
     if not entries:
         raise SkillError(f"There is no skill in {str(path)!r}: a skill is a folder with SKILL.md.")
-    return entries
+    return tuple(with_standard(entry) for entry in entries)
+
+
+def with_standard(entry: Entry) -> Entry:
+    """The same, with what the Agent Skills standard has against the skill among its diagnostics."""
+    skill = entry.skill
+    if skill.broken:
+        return entry
+    try:
+        data = main_file(skill.root).read_bytes()
+    except OSError as error:
+        more: tuple[Diagnostic, ...] = (
+            Diagnostic("error", f"it cannot be read: {error.strerror}"),
+        )
+    else:
+        more = about_standard(data, skill.name)
+    return replace(entry, skill=replace(skill, diagnostics=(*skill.diagnostics, *more)))
 
 
 def created(folder: Path, name: str, *, tools: bool) -> Path:

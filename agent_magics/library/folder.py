@@ -100,10 +100,18 @@ def current_digest(root: Path) -> str:
     Raises:
         OSError: It cannot be read, or holds no SKILL.md any more.
     """
-    names = [entry.name for entry in root.iterdir() if entry.name.lower() == "skill.md"]
-    name = "SKILL.md" if "SKILL.md" in names or not names else names[0]
-    total, _ = digest(str(root), scanned_tree(str(root)), (root / name).read_bytes())
+    total, _ = digest(str(root), scanned_tree(str(root)), main_file(root).read_bytes())
     return total
+
+
+def main_file(root: Path) -> Path:
+    """A skill folder's SKILL.md, however it is spelled.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    names = [entry.name for entry in root.iterdir() if entry.name.lower() == "skill.md"]
+    return root / ("SKILL.md" if "SKILL.md" in names or not names else names[0])
 
 
 def _main_file(found: Found, boundary: Path | None) -> _Content:

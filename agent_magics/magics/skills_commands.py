@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_magics.library.authoring import checked, copied, created
+from agent_magics.library.authoring import checked, copied, created, with_standard
 from agent_magics.library.discovery import Entry
 from agent_magics.library.trust import needs_trust
 from agent_magics.magics.services import Services
@@ -52,7 +52,9 @@ def check_view(entries: tuple[Entry, ...]) -> View:
 
 
 def _entries(path: str, root: Path, services: Services, tools: list[str]) -> tuple[Entry, ...]:
-    return checked(_below(root, path), tools) if path else services.library.entries()
+    if path:
+        return checked(_below(root, path), tools)
+    return tuple(with_standard(entry) for entry in services.library.entries())
 
 
 def _trust(name: str, services: Services) -> str:
