@@ -425,3 +425,12 @@ def test_a_hostile_title_is_text_on_screen(shell, home):
     html = magic(shell, "skills", "evil").html
     assert "<script" not in html
     assert html.count("</button>") == 1
+
+
+def test_the_shipped_skills_quick_actions_are_in_order(shell):
+    for name in SHIPPED:
+        view = magic(shell, "skills", name)
+        assert "warning" not in view.text
+    text = magic(shell, "agent", "action").text
+    for name in ("commit-message:staged", "release-notes:since-last-tag", "explain-error:last"):
+        assert f"%%agent --action {name}" in text
