@@ -202,7 +202,7 @@ class CallRunner:
         text = note + cut_middle(output.text, self.limits.result)
         result = ToolResult(call.id, text, output.ok, output.images, output.display)
         outcome: Outcome = "done" if output.ok else "failed"
-        yield CallFinished(call, result, self.clock() - started, outcome)
+        yield CallFinished(call, result, self.clock() - started, outcome, output.usage)
         yield MessageAdded(result)
 
     def _finish(self, call: ToolCall, text: str, outcome: Outcome) -> tuple[Event, ...]:

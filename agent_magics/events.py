@@ -152,12 +152,14 @@ class CallFinished:
         result: What the model reads.
         seconds: How long it ran; zero if it did not.
         outcome: `done`, `failed`, `refused`, `denied` (by policy), `invalid` (never judged).
+        usage: Tokens that the call itself used.
     """
 
     call: ToolCall
     result: ToolResult
     seconds: float
     outcome: Literal["done", "failed", "refused", "denied", "invalid"]
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.events import Ending, Event, MessageAdded, Notice, TurnEnded
+from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.messages import Assistant, Conversation, Stop, ToolCall, ToolResult, User
 from agent_magics.policy import Policy
 from agent_magics.ports import Approver, Checker, Clock, Model
@@ -149,6 +149,8 @@ async def _run_calls(
     runner.rest = None
     for number, call in enumerate(message.calls, start=1):
         async for event in runner.run(call, len(message.calls) - number):
+            if isinstance(event, CallFinished):
+                asking.usage += event.usage
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))

@@ -273,6 +273,8 @@ class Session:
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
+                record.usage += event.usage
+                self.usage += event.usage
                 record.calls.append(_call_record(event, record))
             case TurnEnded():
                 record.ended = event

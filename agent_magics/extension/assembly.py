@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agent_magics.ports import Kernel
     from agent_magics.skill import Skill
     from agent_magics.tool import Tool
+    from agent_magics.tools.delegating import Delegation
 
 T = TypeVar("T")
 
@@ -125,8 +126,10 @@ def make_services(
     def bundled(skill: Skill) -> tuple[Tool, ...]:
         return load_tools(skill, workspace=root, builtin_names=names)
 
-    def builtins(kernel: Kernel | None = None) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel())
+    def builtins(
+        kernel: Kernel | None = None, delegation: Delegation | None = None
+    ) -> tuple[Tool, ...]:
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation)
 
     return Services(
         stage=Stage(shell),

@@ -22,10 +22,11 @@ from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
 from agent_magics.messages import Conversation
-from agent_magics.policy import Answer, Policy
+from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Kernel, Model, Renderer
 from agent_magics.session import Session
 from agent_magics.tool import Tool
+from agent_magics.tools.delegating import Delegation
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -69,7 +70,12 @@ class Prepared:
     tools: tuple[Tool, ...]
 
 
-def prepared(cell: Cell, services: Services, kernel: Kernel | None = None) -> Prepared:
+def prepared(
+    cell: Cell,
+    services: Services,
+    kernel: Kernel | None = None,
+    delegation: Delegation | None = None,
+) -> Prepared:
     """The system prompt, the conversation and the tools of a cell; the one builder of all three."""
     skills = cell.active.skills
     in_system, in_messages = ((), skills) if cell.placement == "message" else (skills, ())
@@ -80,7 +86,7 @@ def prepared(cell: Cell, services: Services, kernel: Kernel | None = None) -> Pr
         system_prompt(services.project(), in_system, listing),
         with_skill_messages(cell.session.conversation, in_messages),
         visible_tools(
-            services.builtins(kernel) if kernel is not None else services.builtins(),
+            services.builtins(kernel, delegation),
             cell.active,
             services.configuration(),
             cell.policy,
@@ -97,7 +103,9 @@ def run_cell(
 
     async def main(performance: Performance) -> TurnResult:
         model = choice.make()
-        ready = prepared(cell, services, performance.kernel)
+        keep = _keeper(services, performance.renderer)
+        delegation = Delegation(policy=lambda: cell.session.policy)
+        ready = prepared(cell, services, performance.kernel, delegation)
         cell.session.conversation = ready.conversation
         turn = Turn(
             model=model,
@@ -111,13 +119,19 @@ def run_cell(
             limits=cell.limits,
             window=cell.window,
         )
+
+        def granted(rule: Rule) -> None:
+            cell.session.policy = cell.session.policy.with_rule(rule)
+            keep(PolicyChanged(rule))
+
+        delegation.turn, delegation.granted = turn, granted
         async with _closing(model):
             return await cell.session.ask(
                 cell.prompt,
                 turn,
                 performance.renderer,
                 cell.active.skills,
-                [_keeper(services, performance.renderer)],
+                [keep],
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
