@@ -332,7 +332,7 @@ def test_a_change_of_a_projects_skill_reaches_no_prompt_before_it_is_trusted(she
     [
         ("--action reviw", r"no quick action 'reviw'\. Did you mean .*review"),
         ("--action review", r"more than one skill; type one of: other:review, tidy:review"),
-        ("--action nobody:review", "There are: other:review, tidy:review, tidy:tests"),
+        ("--action nobody:review", "There are: .*other:review, .*tidy:review, tidy:tests"),
         ("--skill explore --action review", "there are none in the skill explore"),
         ("--action :", "There is no quick action ':'"),
     ],
@@ -352,7 +352,7 @@ def test_a_skill_beside_the_action_says_which_of_two_is_meant(shell, tidy, other
 
 def test_an_action_of_a_disabled_skill_is_not_offered(shell, tidy):
     magic(shell, "skills", "--disable tidy")
-    with pytest.raises(UsageProblem, match="there are none"):
+    with pytest.raises(UsageProblem, match="no quick action 'tests'"):
         magic(shell, "agent", "--action tests", "x")
     assert "commandlinker" not in magic(shell, "skills", "tidy").html
 
