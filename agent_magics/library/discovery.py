@@ -97,11 +97,12 @@ class Library:
         self._read = read
         return _entries(ranked)
 
-    def find(self, name: str) -> Skill:
+    def find(self, name: str, *, hidden: Collection[str] = ()) -> Skill:
         """The skill of this name, read afresh.
 
         Args:
             name: Its folder's name, the name in its header, or another spelling of either.
+            hidden: Names of skills that are found and never offered in its place.
 
         Raises:
             SkillError: There is none, more than one fits, or it is broken.
@@ -109,7 +110,7 @@ class Library:
         entries = self.entries()
         usable = [entry.skill for entry in entries if entry.state == "enabled"]
         broken = [entry.skill for entry in entries if entry.state == "broken"]
-        return find_skill(name, usable, broken)
+        return find_skill(name, usable, broken, hidden)
 
     def _candidates(self) -> Iterable[_Candidate]:
         for rank, place in enumerate(self._places()):

@@ -5,7 +5,7 @@ Never guesses: what fits two skills is an error that lists both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from agent_magics.errors import SkillError
 from agent_magics.skill import Skill
@@ -15,7 +15,9 @@ LISTED = 30
 """Names that an error lists; further ones are counted."""
 
 
-def find_skill(name: str, usable: Sequence[Skill], broken: Sequence[Skill]) -> Skill:
+def find_skill(
+    name: str, usable: Sequence[Skill], broken: Sequence[Skill], hidden: Collection[str] = ()
+) -> Skill:
     """The one skill that a name means.
 
     An exact folder name comes first, then the exact name in a header, then other spellings
@@ -25,6 +27,7 @@ def find_skill(name: str, usable: Sequence[Skill], broken: Sequence[Skill]) -> S
         name: As typed.
         usable: The skills that could be loaded, shadowed ones left out.
         broken: Those that cannot, for their reasons.
+        hidden: Names that an error does not offer: of disabled skills.
 
     Raises:
         SkillError: There is none, or more than one, or it is broken; the text says which.
@@ -44,7 +47,7 @@ def find_skill(name: str, usable: Sequence[Skill], broken: Sequence[Skill]) -> S
         for skill in broken:
             if fits(skill):
                 raise SkillError(f"The skill {skill.name!r} cannot be loaded: {skill.broken}.")
-    raise SkillError(_unknown(wanted, usable))
+    raise SkillError(_unknown(wanted, [s for s in usable if s.name not in hidden]))
 
 
 def _ways(wanted: str) -> tuple[Callable[[Skill], bool], ...]:

@@ -53,7 +53,8 @@ def activated(
     Raises:
         SkillError: It cannot be loaded; the message says what to change.
     """
-    mine, tools = _taken(services.library.find(name), arguments, services, gate)
+    skill = services.library.find(name, hidden=services.configuration().disabled_skills)
+    mine, tools = _taken(skill, arguments, services, gate)
     return _stacked(mine, tools, before) if add else Active((mine,), tools)
 
 
