@@ -100,6 +100,7 @@ def details_view(entry: Entry, state: str) -> View:
     pairs = [
         ("description", skill.description or "(none)"),
         ("state", state),
+        ("use it with", _usage(skill)),
         ("from", f"{skill.origin}: {skill.root}"),
         ("built-in tools", builtin),
         ("bundled tools", ", ".join(skill.bundled) or "none"),
@@ -116,6 +117,12 @@ def details_view(entry: Entry, state: str) -> View:
     usable = entry.state == "enabled" and state != "disabled"
     offered = [Offer(skill, action, state == "active") for action in skill.actions if usable]
     return with_buttons(view, offered)
+
+
+def _usage(skill: Skill) -> str:
+    """The line that takes arguments, where the author said which."""
+    hint = skill.metadata.get("argument-hint")
+    return f"%use {skill.name} {hint}" if isinstance(hint, str) and hint.strip() else ""
 
 
 def _missing(skill: Skill) -> str:
