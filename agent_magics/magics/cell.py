@@ -17,13 +17,14 @@ from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation
+from agent_magics.messages import Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
-from agent_magics.ports import Kernel, Model, Renderer
+from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
 from agent_magics.tool import Tool
 from agent_magics.tools.delegating import Delegation
@@ -96,13 +97,26 @@ def prepared(
 
 
 def run_cell(
-    cell: Cell, services: Services, choice: ModelChoice, settings: StageSettings
+    cell: Cell,
+    services: Services,
+    choice: ModelChoice,
+    settings: StageSettings,
+    judge: ModelChoice | None = None,
 ) -> TurnResult:
-    """Run the turn while the cell waits; what it raises ends the cell with one line."""
+    """Run the turn while the cell waits; what it raises ends the cell with one line.
+
+    Args:
+        cell: What is asked.
+        services: What it works with.
+        choice: Who answers.
+        settings: How a person is asked.
+        judge: The model that reviews calls before the person is asked; None: none does.
+    """
     cell.session.policy = cell.policy
 
     async def main(performance: Performance) -> TurnResult:
         model = choice.make()
+        reviewer = judge.make() if judge is not None else None
         keep = _keeper(services, performance.renderer)
         delegation = Delegation(policy=lambda: cell.session.policy)
         ready = prepared(cell, services, performance.kernel, delegation)
@@ -113,7 +127,9 @@ def run_cell(
             tools=ready.tools,
             skills=tuple(item.skill for item in cell.active.skills),
             policy=cell.policy,
-            approver=BeforehandApprover(performance.approver, services.preapproved),
+            approver=BeforehandApprover(
+                _reviewed(performance.approver, cell.session, reviewer), services.preapproved
+            ),
             check=services.check,
             clock=time.monotonic,
             limits=cell.limits,
@@ -125,7 +141,7 @@ def run_cell(
             keep(PolicyChanged(rule))
 
         delegation.turn, delegation.granted = turn, granted
-        async with _closing(model):
+        async with _closing(model), _closing(reviewer):
             return await cell.session.ask(
                 cell.prompt,
                 turn,
@@ -135,6 +151,17 @@ def run_cell(
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:
+    """The person, behind the reviewer if there is one."""
+    if reviewer is None:
+        return person
+
+    def used(usage: Usage) -> None:
+        session.usage += usage
+
+    return JudgingApprover(person, reviewer, lambda: session.conversation, used)
 
 
 def _keeper(services: Services, renderer: Renderer) -> Callable[[Event], None]:
@@ -175,7 +202,7 @@ def put_question(question: Question, services: Services, settings: StageSettings
 
 
 @asynccontextmanager
-async def _closing(model: Model) -> AsyncIterator[None]:
+async def _closing(model: Model | None) -> AsyncIterator[None]:
     """A provider's connections belong to this cell's event loop, which ends with it."""
     try:
         yield

@@ -32,6 +32,11 @@ class AgentSettings(Magics):
         help="What happens to calls that no rule speaks about: ask, accept-edits, plan, auto "
         "(see %agent mode); empty: as your configuration says, else ask.",
     ).tag(config=True)
+    judge = Unicode(
+        "",
+        help="A model that reviews calls before you are asked about them, and may allow or refuse "
+        "them; empty: none.",
+    ).tag(config=True)
     approval_timeout = Float(
         None,
         allow_none=True,
