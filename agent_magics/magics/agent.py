@@ -92,6 +92,7 @@ class AgentMagics(AgentSettings):
             selection=self.skill_selection,
             window=self.context_window,
             quiet=options.quiet or self.quiet,
+            threshold=self.tool_threshold,
         )
         if options.preview:
             return preview_cell(asked, self.services)

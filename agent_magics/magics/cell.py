@@ -26,8 +26,9 @@ from agent_magics.messages import Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
-from agent_magics.tool import Tool
 from agent_magics.tools.delegating import Delegation
+from agent_magics.tools.finding import NAME as FINDER
+from agent_magics.tools.finding import Offer, offer
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -49,6 +50,7 @@ class Cell:
         selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
+        threshold: How many tools one request shows; the others are found with `find_tools`.
     """
 
     prompt: str
@@ -60,6 +62,7 @@ class Cell:
     selection: str = "user"
     window: int = 0
     quiet: bool = False
+    threshold: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Prepared:
 
     system: str
     conversation: Conversation
-    tools: tuple[Tool, ...]
+    offer: Offer
 
 
 def prepared(
@@ -83,16 +86,21 @@ def prepared(
     offered = selectable(services, cell.active) if cell.selection != "user" else ()
     control = skill_tool(offered, lambda: cell.session.conversation)
     listing, _ = catalogue(offered)
+    config = services.configuration()
+    builtins = services.builtins(kernel, delegation)
+    tools = visible_tools(
+        builtins,
+        cell.active,
+        config,
+        cell.policy,
+        () if control is None else (control,),
+    )
+    searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
+    always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
         system_prompt(services.project(), in_system, listing),
         with_skill_messages(cell.session.conversation, in_messages),
-        visible_tools(
-            services.builtins(kernel, delegation),
-            cell.active,
-            services.configuration(),
-            cell.policy,
-            () if control is None else (control,),
-        ),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
     )
 
 
@@ -124,7 +132,7 @@ def run_cell(
         turn = Turn(
             model=model,
             system=ready.system,
-            tools=ready.tools,
+            tools=ready.offer.tools,
             skills=tuple(item.skill for item in cell.active.skills),
             policy=cell.policy,
             approver=BeforehandApprover(
@@ -134,6 +142,7 @@ def run_cell(
             clock=time.monotonic,
             limits=cell.limits,
             window=cell.window,
+            offered=ready.offer.offered,
         )
 
         def granted(rule: Rule) -> None:
@@ -215,4 +224,4 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
+    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())

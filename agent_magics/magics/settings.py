@@ -63,6 +63,11 @@ class AgentSettings(Magics):
     context_window = Int(
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
     ).tag(config=True)
+    tool_threshold = Int(
+        40,
+        min=0,
+        help="Tools that one request describes; the others are found with find_tools. 0: all.",
+    ).tag(config=True)
     quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
     times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
         config=True
