@@ -275,6 +275,8 @@ def _refused(call: ToolCall, answer: Answer) -> str:
     reason = f": {answer.reason}" if answer.reason else ""
     if answer.by in ("nobody", "timeout"):
         return f"This call of {call.name} was not run, since nobody answered{reason}."
+    if answer.by == "judge":
+        return f"A reviewer refused this call of {call.name}{reason}. It was not run."
     return f"The person refused this call of {call.name}{reason}. It was not run."
 
 

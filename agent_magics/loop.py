@@ -7,7 +7,7 @@ no front end and no session: it yields events, and whoever reads them keeps the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
@@ -68,6 +68,7 @@ class Turn:
         limits: See `Limits`.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
+        offered: Gives the part of the tools that the next request shows; None: all of them.
     """
 
     model: Model
@@ -81,6 +82,7 @@ class Turn:
     limits: Limits = field(default_factory=Limits)
     window: int = 0
     options: dict[str, object] = field(default_factory=dict)
+    offered: Callable[[], tuple[Tool, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -105,9 +107,8 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         CancelledError: Someone interrupted; open calls are left to `messages.closed`.
     """
     watch = _Watch(turn.clock())
-    asking = Asking(
-        turn.model, turn.system, turn.tools, turn.window, turn.options, (*history, prompt)
-    )
+    offered = turn.offered or (lambda: turn.tools)
+    asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
     runner = CallRunner(
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )

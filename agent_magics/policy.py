@@ -137,7 +137,7 @@ class Answer:
 
     Args:
         allowed: Whether the call may run.
-        by: Who answered: `click`, `typed`, `timeout`, `nobody`, `interrupt`, or `option`.
+        by: Who answered: `click`, `typed`, `timeout`, `nobody`, `interrupt`, `option`, or `judge`.
         reason: What the person wrote, or why nobody could be asked; goes to the model.
         arguments: The text of a JSON object, when the person edited the arguments.
         scope: The "always" that the person chose, if any.

@@ -147,6 +147,8 @@ class Session:
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
         last: The newest turn's result.
+        found_tools: Names of tools that the model looked for, where there are too many for each
+            request.
     """
 
     name: str = "default"
@@ -156,6 +158,7 @@ class Session:
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
     last: TurnResult | None = None
+    found_tools: set[str] = field(default_factory=set)
 
     async def ask(
         self,
@@ -238,6 +241,7 @@ class Session:
         self.conversation = ()
         self.usage = Usage()
         self.last = None
+        self.found_tools.clear()
 
     def _close(self, reason: str, record: _Record) -> None:
         """Make the conversation one that can be followed, with what was said of a broken answer."""

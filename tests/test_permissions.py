@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_magics.errors import UsageProblem
+from agent_magics.events import CallFinished, CallProposed
 from agent_magics.extension import loaded
 from agent_magics.extension.kept import RulesFile
+from agent_magics.frontends.blocks import Transcript
 from agent_magics.frontends.prompt import choices, understood
 from agent_magics.messages import Assistant, ToolResult
 from agent_magics.policy import MODES, Answer, CallFacts, Policy, Rule, Scope
@@ -235,6 +237,15 @@ def test_a_no_for_the_rest_refuses_the_calls_behind_it_and_tells_the_model_why()
     assert "too many" in texts[2]
     assert [c.decision for c in result.calls] == ["approved", "refused", "refused", "approved"]
     assert len(result.refused) == 2
+
+
+def test_the_line_of_a_call_that_was_refused_with_another_says_so():
+    transcript = Transcript()
+    wanted = call("look", n=1)
+    transcript.feed(CallProposed(wanted, "look 1"))
+    result = ToolResult("c1", "no", ok=False)
+    (block,) = transcript.feed(CallFinished(wanted, result, 0.0, "refused"))
+    assert block.text.startswith("⊘ `look 1` · denied with a call before it")
 
 
 def test_a_plain_no_refuses_one_call_only():

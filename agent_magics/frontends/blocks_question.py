@@ -26,6 +26,7 @@ NAME, TITLE, REASON, LABEL = 64, 200, 160, 60
 BAR = "│ "
 """Begins each line of what a model chose, in plain text."""
 OUTSIDE = "It reaches outside the workspace."
+_APPROVED = {"option": "approved by option", "judge": "approved by the reviewer model"}
 
 
 def question_html(question: Question) -> str:
@@ -107,7 +108,9 @@ def title_html(tool: str, title: str) -> str:
 def decision_words(answer: Answer) -> str:
     """An answer in a few words, for the one line of a call."""
     if answer.allowed:
-        words = "approved by option" if answer.by == "option" else "approved"
+        words = _APPROVED.get(answer.by, "approved")
+        if answer.by == "judge" and answer.reason:
+            words += f": “{safe_line(answer.reason, REASON)}”"
         words += ", edited" if answer.arguments is not None else ""
         return words + (f", always: {safe_line(answer.scope.label, LABEL)}" if answer.scope else "")
     words = {
@@ -115,6 +118,7 @@ def decision_words(answer: Answer) -> str:
         "nobody": "nobody could be asked",
         "interrupt": "interrupted before an answer",
         "option": "refused by option",
+        "judge": "refused by the reviewer model",
     }.get(answer.by, "denied")
     words += ", with the calls behind it" if answer.rest else ""
     return words + (f": “{safe_line(answer.reason, REASON)}”" if answer.reason else "")

@@ -94,11 +94,14 @@ class AgentMagics(AgentSettings):
             selection=self.skill_selection,
             window=self.context_window,
             quiet=options.quiet or self.quiet,
+            threshold=self.tool_threshold,
         )
         if options.preview:
             return preview_cell(asked, self.services)
         try:
-            run_cell(asked, self.services, self.choice(options.model), self.stage_settings())
+            judge = self.choice(self.judge) if self.judge else None
+            choice = self.choice(options.model)
+            run_cell(asked, self.services, choice, self.stage_settings(), judge)
         finally:
             if options.out and session.last is not None:
                 self._shell.user_ns[options.out] = session.last

@@ -17,16 +17,18 @@ from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation
+from agent_magics.messages import Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
-from agent_magics.ports import Kernel, Model, Renderer
+from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
-from agent_magics.tool import Tool
 from agent_magics.tools.delegating import Delegation
+from agent_magics.tools.finding import NAME as FINDER
+from agent_magics.tools.finding import Offer, offer
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -48,6 +50,7 @@ class Cell:
         selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
+        threshold: How many tools one request shows; the others are found with `find_tools`.
     """
 
     prompt: str
@@ -59,6 +62,7 @@ class Cell:
     selection: str = "user"
     window: int = 0
     quiet: bool = False
+    threshold: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Prepared:
 
     system: str
     conversation: Conversation
-    tools: tuple[Tool, ...]
+    offer: Offer
 
 
 def prepared(
@@ -82,27 +86,45 @@ def prepared(
     offered = selectable(services, cell.active) if cell.selection != "user" else ()
     control = skill_tool(offered, lambda: cell.session.conversation)
     listing, _ = catalogue(offered)
+    config = services.configuration()
+    builtins = services.builtins(kernel, delegation)
+    tools = visible_tools(
+        builtins,
+        cell.active,
+        config,
+        cell.policy,
+        () if control is None else (control,),
+    )
+    searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
+    always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
         system_prompt(services.project(), in_system, listing),
         with_skill_messages(cell.session.conversation, in_messages),
-        visible_tools(
-            services.builtins(kernel, delegation),
-            cell.active,
-            services.configuration(),
-            cell.policy,
-            () if control is None else (control,),
-        ),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
     )
 
 
 def run_cell(
-    cell: Cell, services: Services, choice: ModelChoice, settings: StageSettings
+    cell: Cell,
+    services: Services,
+    choice: ModelChoice,
+    settings: StageSettings,
+    judge: ModelChoice | None = None,
 ) -> TurnResult:
-    """Run the turn while the cell waits; what it raises ends the cell with one line."""
+    """Run the turn while the cell waits; what it raises ends the cell with one line.
+
+    Args:
+        cell: What is asked.
+        services: What it works with.
+        choice: Who answers.
+        settings: How a person is asked.
+        judge: The model that reviews calls before the person is asked; None: none does.
+    """
     cell.session.policy = cell.policy
 
     async def main(performance: Performance) -> TurnResult:
         model = choice.make()
+        reviewer = judge.make() if judge is not None else None
         keep = _keeper(services, performance.renderer)
         delegation = Delegation(policy=lambda: cell.session.policy)
         ready = prepared(cell, services, performance.kernel, delegation)
@@ -110,14 +132,17 @@ def run_cell(
         turn = Turn(
             model=model,
             system=ready.system,
-            tools=ready.tools,
+            tools=ready.offer.tools,
             skills=tuple(item.skill for item in cell.active.skills),
             policy=cell.policy,
-            approver=BeforehandApprover(performance.approver, services.preapproved),
+            approver=BeforehandApprover(
+                _reviewed(performance.approver, cell.session, reviewer), services.preapproved
+            ),
             check=services.check,
             clock=time.monotonic,
             limits=cell.limits,
             window=cell.window,
+            offered=ready.offer.offered,
         )
 
         def granted(rule: Rule) -> None:
@@ -125,7 +150,7 @@ def run_cell(
             keep(PolicyChanged(rule))
 
         delegation.turn, delegation.granted = turn, granted
-        async with _closing(model):
+        async with _closing(model), _closing(reviewer):
             return await cell.session.ask(
                 cell.prompt,
                 turn,
@@ -135,6 +160,17 @@ def run_cell(
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:
+    """The person, behind the reviewer if there is one."""
+    if reviewer is None:
+        return person
+
+    def used(usage: Usage) -> None:
+        session.usage += usage
+
+    return JudgingApprover(person, reviewer, lambda: session.conversation, used)
 
 
 def _keeper(services: Services, renderer: Renderer) -> Callable[[Event], None]:
@@ -175,7 +211,7 @@ def put_question(question: Question, services: Services, settings: StageSettings
 
 
 @asynccontextmanager
-async def _closing(model: Model) -> AsyncIterator[None]:
+async def _closing(model: Model | None) -> AsyncIterator[None]:
     """A provider's connections belong to this cell's event loop, which ends with it."""
     try:
         yield
@@ -188,4 +224,4 @@ async def _closing(model: Model) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
+    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())

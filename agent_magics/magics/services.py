@@ -140,6 +140,7 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    judge: str
 
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""

@@ -32,6 +32,11 @@ class AgentSettings(Magics):
         help="What happens to calls that no rule speaks about: ask, accept-edits, plan, auto "
         "(see %agent mode); empty: as your configuration says, else ask.",
     ).tag(config=True)
+    judge = Unicode(
+        "",
+        help="A model that reviews calls before you are asked about them, and may allow or refuse "
+        "them; empty: none.",
+    ).tag(config=True)
     approval_timeout = Float(
         None,
         allow_none=True,
@@ -57,6 +62,11 @@ class AgentSettings(Magics):
     ).tag(config=True)
     context_window = Int(
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
+    ).tag(config=True)
+    tool_threshold = Int(
+        40,
+        min=0,
+        help="Tools that one request describes; the others are found with find_tools. 0: all.",
     ).tag(config=True)
     quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
     times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(

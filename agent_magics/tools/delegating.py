@@ -138,7 +138,16 @@ def _turn(turn: Turn, policy: Policy, wanted: list[str] | None) -> Turn:
         policy=policy,
         approver=_ForSubAgent(turn.approver),
         limits=limits,
+        offered=_passed_on(turn, mine) if wanted is None else None,
     )
+
+
+def _passed_on(turn: Turn, mine: list[Tool]) -> Callable[[], tuple[Tool, ...]] | None:
+    """Where tools wait to be found, the sub-agent finds them, too."""
+    if turn.offered is None:
+        return None
+    main, names = turn.offered, {tool.name for tool in mine}
+    return lambda: tuple(tool for tool in main() if tool.name in names)
 
 
 async def _worked(
