@@ -140,6 +140,7 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    sessions: dict[str, Session]
     judge: str
 
     def choice(self, model: str | None = None) -> ModelChoice:
