@@ -15,7 +15,6 @@ from agent_magics.policy import MODES, Policy, Rule
 from agent_magics.tools.memory import MAX_NOTE, MAX_NOTES, Memory, memory_tools
 from agent_magics.tools.workspace import Workspace
 
-
 pytest_plugins = ["tests.shellkit_fixtures"]
 
 
