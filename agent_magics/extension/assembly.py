@@ -26,6 +26,7 @@ from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
+from agent_magics.tools.memory import Memory
 from agent_magics.tools.redaction import secret_pairs
 from agent_magics.tools.workspace import Workspace
 
@@ -62,7 +63,10 @@ def bundled_skills() -> Path:
 
 def builtin_names() -> frozenset[str]:
     """The names of all built-in tools."""
-    return frozenset(tool.name for tool in builtin_tools(Workspace(Path.cwd), _NoKernel()))
+    workspace = Workspace(Path.cwd)
+    memory = Memory(Path.cwd, workspace)
+    made = builtin_tools(workspace, _NoKernel(), memory=memory)
+    return frozenset(tool.name for tool in made)
 
 
 def make_services(
@@ -86,6 +90,7 @@ def make_services(
     def root() -> Path:
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
+    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
     kept = RulesFile(config_file.parent / "rules.json")
 
@@ -116,6 +121,7 @@ def make_services(
         return tuple(item.skill.root for item in magics.session.active)
 
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -129,7 +135,8 @@ def make_services(
     def builtins(
         kernel: Kernel | None = None, delegation: Delegation | None = None
     ) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel(), delegation)
+        notes = memory if magics.memory else None
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes)
 
     return Services(
         stage=Stage(shell),
@@ -144,6 +151,7 @@ def make_services(
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
+        notes=lambda: memory.names() if magics.memory else (),
         keep=kept.keep,
         drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
-from agent_magics.magics.activation import current
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
-from agent_magics.magics.quick_actions import chosen, offers, ready_cell, with_buttons
+from agent_magics.magics.quick_actions import action
+from agent_magics.magics.reporting import report
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import MODES, CallFacts, Decision, Rule
 
@@ -193,22 +193,6 @@ def compact(magics: Controls, words: str) -> str:
     return f"The conversation is shorter: about {before} tokens before, {after} now."
 
 
-def action(magics: Controls, words: str) -> View | str:
-    """List the quick actions, or put the cell that runs one where the person writes next."""
-    offered = offers(magics.services, current(magics.session))
-    if not words:
-        rows = [(f"%%agent --action {o.name}", o.action.title, o.action.hint) for o in offered]
-        notes = ["%agent action ID writes the whole prompt into the next cell, for you to change."]
-        title = "Quick actions" if rows else "No skill offers a quick action"
-        heads = ("run it with", "what it does", "")
-        return with_buttons(table_view(title, heads, rows, notes if rows else ()), offered)
-    if len(words.split()) > 1:
-        raise UsageProblem(f"%agent action takes one id, not {words!r}.")
-    cell = ready_cell(chosen(words, offered))
-    magics.next_cell(cell)
-    return f"The next cell, where the front end puts it; else copy it:\n\n{cell}"
-
-
 def run_command(magics: Controls, line: str) -> View | str:
     """Run what a `%agent` line asks for.
 
@@ -255,6 +239,7 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
+    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )

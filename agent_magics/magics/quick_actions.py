@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from agent_magics.errors import UsageProblem
 from agent_magics.frontends.lab_buttons import cell_buttons
-from agent_magics.magics.activation import Active
-from agent_magics.magics.services import Services
-from agent_magics.magics.views import View
+from agent_magics.magics.activation import Active, current
+from agent_magics.magics.services import Controls, Services
+from agent_magics.magics.views import View, table_view
 from agent_magics.skill import Action, Skill
 from agent_magics.skill.naming import near, normalised, shown
 from agent_magics.skill.reading import flag
@@ -157,3 +157,19 @@ def ready_cell(offer: Offer) -> str:
     """A cell that does the same and shows what it sends, to be changed or run."""
     option = "" if offer.active else f" --skill {word(offer.skill)}"
     return f"%%agent{option}\n{offer.action.prompt}"
+
+
+def action(magics: Controls, words: str) -> View | str:
+    """`%agent action`: list them, or put the cell that runs one where the person writes next."""
+    offered = offers(magics.services, current(magics.session))
+    if not words:
+        rows = [(f"%%agent --action {o.name}", o.action.title, o.action.hint) for o in offered]
+        notes = ["%agent action ID writes the whole prompt into the next cell, for you to change."]
+        title = "Quick actions" if rows else "No skill offers a quick action"
+        heads = ("run it with", "what it does", "")
+        return with_buttons(table_view(title, heads, rows, notes if rows else ()), offered)
+    if len(words.split()) > 1:
+        raise UsageProblem(f"%agent action takes one id, not {words!r}.")
+    cell = ready_cell(chosen(words, offered))
+    magics.next_cell(cell)
+    return f"The next cell, where the front end puts it; else copy it:\n\n{cell}"
