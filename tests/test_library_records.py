@@ -1,4 +1,4 @@
-"""Records (TypedDict, dataclass) as types of a skill's parameters: their schema and their values."""
+"""Records (TypedDict, dataclass) as types of a skill's parameters: schema and values."""
 
 from __future__ import annotations
 

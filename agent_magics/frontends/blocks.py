@@ -39,6 +39,7 @@ from agent_magics.frontends.blocks_call import bundle_blocks, call_block
 from agent_magics.frontends.blocks_question import answer_block, question_html, question_text
 from agent_magics.frontends.blocks_reasoning import Reasoning
 from agent_magics.frontends.blocks_record import CallRecord
+from agent_magics.frontends.findings import Reported
 from agent_magics.frontends.summary import count, safe_line
 from agent_magics.messages import Assistant, ToolCall, ToolResult
 from agent_magics.policy import Rule
@@ -84,6 +85,7 @@ class Transcript:
         self._retry: tuple[str, Retrying] | None = None
         self._calls: dict[str, CallRecord] = {}
         self._granted: list[Rule] = []
+        self._reported = Reported(self._place)
 
     def feed(self, event: Event) -> tuple[Block, ...]:
         """Take an event; gives the blocks that are new or changed, in their order.
@@ -216,7 +218,11 @@ class Transcript:
         )
         blocks = self._drawn(record)
         del self._calls[record.call.id]
-        return blocks + bundle_blocks(event.result, self._place)
+        return [
+            *blocks,
+            *bundle_blocks(event.result, self._place),
+            *self._reported.add(event.result),
+        ]
 
     # Everything else.
 

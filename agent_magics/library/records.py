@@ -55,7 +55,8 @@ def fields_of(hint: Any, where: str) -> dict[str, Field]:
     try:
         hints = typing.get_type_hints(hint, include_extras=True)
     except Exception as error:  # annotations are code, and may raise anything
-        raise SkillError(f"{where}: the types of {hint.__name__} cannot be read ({error})") from error
+        name = hint.__name__
+        raise SkillError(f"{where}: the types of {name} cannot be read ({error})") from error
     if typing.is_typeddict(hint):
         needed = hint.__required_keys__
         return {name: _typed(part, name in needed) for name, part in hints.items()}

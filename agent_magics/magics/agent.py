@@ -44,7 +44,7 @@ from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import confirmed
 from agent_magics.magics.views import View
 from agent_magics.policy import Policy
-from agent_magics.session import Session
+from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 
@@ -102,7 +102,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | None:
+    def agent_line(self, line: str) -> View | TurnResult | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.
@@ -110,7 +110,8 @@ class AgentMagics(AgentSettings):
         if not line.strip():
             return panel_view(self)
         words = "help" if line.strip() in ("-h", "--help") else line
-        return _shown(commands.run_command(self, words))
+        result = commands.run_command(self, words)
+        return result if isinstance(result, TurnResult) else _shown(result)
 
     @line_magic("skills")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand

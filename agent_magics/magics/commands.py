@@ -15,8 +15,9 @@ from agent_magics.policy import CallFacts, Decision, Rule
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
+    from agent_magics.session import TurnResult
 
-Run: TypeAlias = "Callable[[Controls, str], View | str]"
+Run: TypeAlias = "Callable[[Controls, str], View | TurnResult | str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Command:
         name: The word behind `%agent`.
         usage: Its words.
         help: One line.
-        run: Does it; a text is printed, a view is returned.
+        run: Does it; a text is printed, a value is returned.
     """
 
     name: str
@@ -136,7 +137,16 @@ def compact(magics: Controls, words: str) -> str:
     return f"The conversation is shorter: about {before} tokens before, {after} now."
 
 
-def run_command(magics: Controls, line: str) -> View | str:
+def last(magics: Controls, words: str) -> TurnResult:
+    """The newest turn's result."""
+    _no_words("last", words)
+    result = magics.session.last
+    if result is None:
+        raise UsageProblem("There is no turn yet; ask something in a %%agent cell first.")
+    return result
+
+
+def run_command(magics: Controls, line: str) -> View | TurnResult | str:
     """Run what a `%agent` line asks for.
 
     Raises:
@@ -171,6 +181,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("ask", "ask TOOL [PATTERN]", "ask before such calls", _decide("ask")),
     Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
     Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
+    Command("last", "last", "the newest turn's result: answer, findings, calls", last),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )
