@@ -116,8 +116,9 @@ def numbered(finding: Finding) -> str:
     """The finding's code with line numbers, its own lines marked."""
     rows = finding.code.split("\n")
     width = len(str(finding.code_start + len(rows) - 1))
+    own = range(finding.line, finding.end_line + 1)
     return "\n".join(
-        f"{'>' if finding.line <= number <= finding.end_line else ' '}{number:>{width}} {row}"
+        f"{'>' if number in own else ' '}{number:>{width}} {row}".rstrip()
         for number, row in enumerate(rows, finding.code_start)
     )
 
