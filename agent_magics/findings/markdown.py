@@ -16,8 +16,8 @@ from agent_magics.plain import visible
 
 LISTED, DETAILED = 200, 20
 """Findings in the table, and those whose code and suggestion are written out below it."""
-CELL = 400
-"""Characters of a message in the table."""
+BRIEF, CELL = 60, 400
+"""Characters of a message in the table, where the whole of it stands below, and where not."""
 
 _ACTIVE = re.compile(r"\||<(?=[A-Za-z/!?])|(?<=\])[(\[]")
 """What would end the cell, open a tag, or make a link or a picture."""
@@ -41,18 +41,20 @@ def to_markdown(findings: Sequence[Finding]) -> str:
     """
     if not findings:
         return "**No findings**"
-    rows = [(f.severity, _place(f), _cell(f.category, 60), _cell(f.message)) for f in findings]
-    heads = ("severity", "place", "category", "finding")
-    listed = [heads, *rows[:LISTED]]
+    rows = [
+        (f.severity, _place(f), _cell(f.category, 60), _cell(f.message, BRIEF if below else CELL))
+        for below, f in zip((True,) * DETAILED + (False,) * LISTED, findings, strict=False)
+    ][:LISTED]
+    listed = [("severity", "place", "category", "finding"), *rows]
     # The last column runs free: padding it would only make long lines longer.
     widths = [max(len(row[i]) for row in listed) for i in range(3)]
-    lines = [f"**{counted(findings)}**", "", _row(heads, widths)]
+    lines = [f"**{counted(findings)}**", "", _row(listed[0], widths)]
     lines.append("|" + "|".join("-" * (width + 2) for width in widths) + "|---------|")
-    lines += [_row(row, widths) for row in rows[:LISTED]]
+    lines += [_row(row, widths) for row in rows]
     if len(findings) > LISTED:
         lines += ["", f"… and {len(findings) - LISTED:,} more."]
-    for finding in findings[:DETAILED]:
-        lines += _details(finding)
+    for number, finding in enumerate(findings[:DETAILED], 1):
+        lines += _details(number, finding)
     return "\n".join(lines)
 
 
@@ -86,7 +88,7 @@ def _place(finding: Finding) -> str:
     return f"`{file}`" + (" (deleted)" if finding.deleted else "")
 
 
-def _cell(text: str, limit: int = CELL) -> str:
+def _cell(text: str, limit: int) -> str:
     """A text on one line that stays in its cell and opens nothing."""
     line = _one_line(text)
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
@@ -97,9 +99,10 @@ def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def _details(finding: Finding) -> list[str]:
-    """A finding's code and suggestion, below the table."""
-    parts: list[str] = []
+def _details(number: int, finding: Finding) -> list[str]:
+    """A finding below the table: all of its message, the code and the suggestion."""
+    head = f"**{number}.** {finding.severity} {_place(finding)}: {_cell(finding.message, CELL)}"
+    parts = ["", head]
     language = language_of(finding.file)
     if len(_one_line(finding.message)) > CELL:
         parts += ["", _quoted(finding.message)]
@@ -107,9 +110,9 @@ def _details(finding: Finding) -> list[str]:
         parts += ["", fenced(numbered(finding), language)]
     if finding.suggestion:
         code = code_of(finding.suggestion)
-        parts += ["", "Suggestion:", ""]
-        parts.append(fenced(code, language) if code is not None else _quoted(finding.suggestion))
-    return ["", f"{_place(finding)} · {finding.severity}", *parts] if parts else []
+        shown = fenced(code, language) if code is not None else _quoted(finding.suggestion)
+        parts += ["", "Suggestion:", "", shown]
+    return parts
 
 
 def numbered(finding: Finding) -> str:

@@ -22,6 +22,8 @@ TOGETHER = 20
 """Findings in one table; more are folded by severity."""
 PLACE, CATEGORY = 200, 60
 """Characters of each that are shown."""
+UNBROKEN = 32
+"""Characters of a place that stay on one line."""
 HEADS = ("severity", "place", "category", "finding")
 
 _TONES: dict[str, theme.Tone] = {"high": "bad", "medium": "warn", "low": "muted"}
@@ -95,7 +97,7 @@ def _table(findings: Sequence[Finding]) -> str:
 
 
 def _cells(finding: Finding) -> tuple[str, ...]:
-    place = theme.code(safe_line(finding.place, PLACE))
+    place = theme.code(safe_line(finding.place, PLACE), unbroken=len(finding.place) <= UNBROKEN)
     message, body = _prose(finding.message), _body(finding)
     return (
         _severity(finding),

@@ -75,9 +75,15 @@ def muted(text: str, html: str = "") -> str:
     return f'<span style="{_TONES["muted"]}">{text_html(text)}{html}</span>' if text or html else ""
 
 
-def code(text: str) -> str:
-    """A text of one line in the font of code, on no ground of its own."""
-    return f'<code style="background:none">{escape(visible(text), quote=False)}</code>'
+def code(text: str, *, unbroken: bool = False) -> str:
+    """A text of one line in the font of code, on no ground of its own.
+
+    Args:
+        text: As it is.
+        unbroken: Whether it stays on one line in a narrow column.
+    """
+    style = "background:none" + (";white-space:nowrap" if unbroken else "")
+    return f'<code style="{style}">{escape(visible(text), quote=False)}</code>'
 
 
 def fold(line_html: str, body_html: str, *, unfolded: bool = False) -> str:
