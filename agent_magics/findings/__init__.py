@@ -21,13 +21,12 @@ from agent_magics.findings.finding import (
     Finding,
     Severity,
     finding_of,
-    shortened,
 )
 from agent_magics.findings.markdown import counted, to_markdown
 from agent_magics.importing import installed_only
 from agent_magics.messages import JSON, Display
 
-__all__ = ["MIME", "SEVERITIES", "Finding", "Findings", "Severity", "shortened"]
+__all__ = ["MIME", "SEVERITIES", "Finding", "Findings", "Severity", "findings_of"]
 
 MIME = "application/vnd.agent_magics.findings+json"
 """The type of findings as data, in a display and in a saved notebook."""

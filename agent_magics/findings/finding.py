@@ -7,7 +7,7 @@ from models: it is taken apart field by field, and what is no finding is left ou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
 
 from agent_magics.messages import JSON
@@ -72,6 +72,12 @@ class Finding:
         """0 for the most severe."""
         return SEVERITIES.index(self.severity)
 
+    def bounded(self) -> Finding:
+        """The finding as it can be sent: texts fit for UTF-8 and within their limits."""
+        limits = {"file": MAX_FILE, "message": MAX_MESSAGE, "category": MAX_CATEGORY}
+        limits |= {"suggestion": MAX_SUGGESTION, "code": MAX_CODE}
+        return replace(self, **{n: shortened(getattr(self, n), size) for n, size in limits.items()})
+
     def to_dict(self) -> dict[str, JSON]:
         """All fields by name, as a row of a table."""
         return {name: getattr(self, name) for name in FIELDS}
@@ -98,7 +104,7 @@ def finding_of(value: JSON) -> Finding | None:
     """
     if not isinstance(value, Mapping):
         return None
-    file, message = _text(value, "file", MAX_FILE), _text(value, "message", MAX_MESSAGE)
+    file, message, code = (_text(value, name) for name in ("file", "message", "code"))
     line, severity = _number(value, "line"), value.get("severity")
     if not file or not message or not line or severity not in SEVERITIES:
         return None
@@ -107,13 +113,13 @@ def finding_of(value: JSON) -> Finding | None:
         line,
         cast("Severity", severity),
         message,
-        _text(value, "category", MAX_CATEGORY),
-        _text(value, "suggestion", MAX_SUGGESTION),
+        _text(value, "category"),
+        _text(value, "suggestion"),
         _number(value, "end_line"),
-        _text(value, "code", MAX_CODE),
-        _number(value, "code_start") or line,
+        code,
+        _number(value, "code_start") or (line if code else 1),
         value.get("deleted") is True,
-    )
+    ).bounded()
 
 
 def shortened(text: str, limit: int) -> str:
@@ -130,9 +136,9 @@ def shortened(text: str, limit: int) -> str:
     return f"{whole[:kept]}… [{len(whole) - kept:,} characters cut]"
 
 
-def _text(value: Mapping[str, JSON], name: str, limit: int) -> str:
+def _text(value: Mapping[str, JSON], name: str) -> str:
     text = value.get(name)
-    return shortened(text, limit) if isinstance(text, str) else ""
+    return text if isinstance(text, str) else ""
 
 
 def _number(value: Mapping[str, JSON], name: str) -> int:

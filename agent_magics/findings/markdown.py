@@ -29,7 +29,7 @@ def counted(findings: Sequence[Finding]) -> str:
     if not findings:
         return "No findings"
     counts = Counter(finding.severity for finding in findings)
-    parts = ", ".join(f"{counts[name]} {name}" for name in SEVERITIES if counts[name])
+    parts = ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
     return f"{len(findings):,} finding{'' if len(findings) == 1 else 's'}: {parts}"
 
 

@@ -101,7 +101,7 @@ def _finding(draft: Draft, sources: Sources) -> Finding:
         code,
         first,
         source.deleted,
-    )
+    ).bounded()
 
 
 def _counts(findings: Findings) -> str:
