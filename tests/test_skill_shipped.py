@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -72,3 +73,14 @@ def test_the_code_of_shipped_skills_needs_the_standard_library_and_this_package_
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         assert {name.partition(".")[0] for name in names} <= known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_that_the_instructions_tell_the_model_to_call_is_there(name):
+    told = re.findall(r"[Cc]all `(\w+)|`(\w+)` (?:first|once|is refused)", find(name).instructions)
+    assert {word for pair in told for word in pair if word} <= set(visible(name))
+
+
+def test_code_review_names_each_of_its_tools():
+    words = set(re.findall(r"`(\w+)`", find("code-review").instructions))
+    assert set(visible("code-review")) <= words

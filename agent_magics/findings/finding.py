@@ -74,9 +74,14 @@ class Finding:
 
     def bounded(self) -> Finding:
         """The finding as it can be sent: texts fit for UTF-8 and within their limits."""
-        limits = {"file": MAX_FILE, "message": MAX_MESSAGE, "category": MAX_CATEGORY}
-        limits |= {"suggestion": MAX_SUGGESTION, "code": MAX_CODE}
-        return replace(self, **{n: shortened(getattr(self, n), size) for n, size in limits.items()})
+        return replace(
+            self,
+            file=shortened(self.file, MAX_FILE),
+            message=shortened(self.message, MAX_MESSAGE),
+            category=shortened(self.category, MAX_CATEGORY),
+            suggestion=shortened(self.suggestion, MAX_SUGGESTION),
+            code=shortened(self.code, MAX_CODE),
+        )
 
     def to_dict(self) -> dict[str, JSON]:
         """All fields by name, as a row of a table."""
