@@ -78,7 +78,7 @@ class CallRecord:
     outcome: str
     result: str
     seconds: float
-    display: tuple[Display, ...] = ()
+    display: tuple[Display, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

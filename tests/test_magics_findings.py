@@ -59,9 +59,15 @@ def test_agent_last_gives_the_newest_result(shell, reviewed):
     assert shown["text/plain"].startswith("TurnResult(answered")
 
 
+def test_agent_findings_gives_the_findings_where_there_are_no_controls(shell, reviewed):
+    assert magic(shell, "agent", "findings") == reviewed.findings
+
+
 def test_agent_last_without_a_turn_says_what_to_do(shell):
     with pytest.raises(UsageProblem, match="ask something in a %%agent cell first"):
         magic(shell, "agent", "last")
+    with pytest.raises(UsageProblem, match="ask something in a %%agent cell first"):
+        magic(shell, "agent", "findings")
     with pytest.raises(UsageProblem, match="takes no words"):
         magic(shell, "agent", "last one")
 

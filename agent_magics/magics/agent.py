@@ -10,6 +10,7 @@ from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expa
 
 from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
+from agent_magics.findings import Findings
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -102,7 +103,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | TurnResult | None:
+    def agent_line(self, line: str) -> View | TurnResult | Findings | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.
@@ -111,7 +112,7 @@ class AgentMagics(AgentSettings):
             return panel_view(self)
         words = "help" if line.strip() in ("-h", "--help") else line
         result = commands.run_command(self, words)
-        return result if isinstance(result, TurnResult) else _shown(result)
+        return _shown(result) if isinstance(result, str) else result
 
     @line_magic("skills")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand

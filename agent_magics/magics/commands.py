@@ -14,10 +14,12 @@ from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
 
 if TYPE_CHECKING:
+    from agent_magics.findings import Findings
     from agent_magics.magics.services import Controls
     from agent_magics.session import TurnResult
 
-Run: TypeAlias = "Callable[[Controls, str], View | TurnResult | str]"
+Shown: TypeAlias = "View | TurnResult | Findings | str | None"
+Run: TypeAlias = "Callable[[Controls, str], Shown]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Command:
         name: The word behind `%agent`.
         usage: Its words.
         help: One line.
-        run: Does it; a text is printed, a value is returned.
+        run: Does it; a text is printed, a value is returned, None was shown already.
     """
 
     name: str
@@ -146,7 +148,15 @@ def last(magics: Controls, words: str) -> TurnResult:
     return result
 
 
-def run_command(magics: Controls, line: str) -> View | TurnResult | str:
+def findings(magics: Controls, words: str) -> Findings | None:
+    """What the newest turn found, with controls where the front end shows some."""
+    _no_words("findings", words)
+    found = last(magics, "").findings
+    browsed = bool(found) and magics.services.stage.browse(found, magics.stage_settings())
+    return None if browsed else found
+
+
+def run_command(magics: Controls, line: str) -> Shown:
     """Run what a `%agent` line asks for.
 
     Raises:
@@ -182,6 +192,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
     Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
+    Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )
