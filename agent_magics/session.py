@@ -30,12 +30,14 @@ from agent_magics.events import (
     TurnEnded,
     TurnStarted,
 )
+from agent_magics.findings import Findings, findings_of
 from agent_magics.fitting import Fitter
 from agent_magics.loop import Turn, run_turn
 from agent_magics.messages import (
     JSON,
     Assistant,
     Conversation,
+    Display,
     ToolCall,
     ToolResult,
     Usage,
@@ -64,6 +66,7 @@ class CallRecord:
         outcome: See `CallFinished`.
         result: What the model read.
         seconds: How long it ran.
+        display: What the person saw in place of `result`, if anything.
     """
 
     name: str
@@ -75,6 +78,7 @@ class CallRecord:
     outcome: str
     result: str
     seconds: float
+    display: tuple[Display, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,11 @@ class TurnResult:
     def refused(self) -> tuple[CallRecord, ...]:
         """The calls that were not allowed to run."""
         return tuple(call for call in self.calls if call.outcome in ("refused", "denied"))
+
+    @property
+    def findings(self) -> Findings:
+        """What the turn's calls reported, the most severe first; empty where none reported."""
+        return findings_of(item for call in self.calls for item in call.display) or Findings()
 
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
         names = ", ".join(call.name for call in self.calls) or "none"
@@ -331,6 +340,7 @@ def _call_record(event: CallFinished, record: _Record) -> CallRecord:
         event.outcome,
         event.result.text,
         event.seconds,
+        event.result.display,
     )
 
 

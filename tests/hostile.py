@@ -165,7 +165,7 @@ _CLASSES = frozenset(
 _STYLE = re.compile(
     r"(?:color|opacity|background|display|margin|margin-top|padding|padding-top|padding-left"
     r"|border-left|border-top|font-family|font-size|max-height|overflow|overflow-wrap|white-space"
-    r"|word-break|text-align):(?:[\w.#% -]|var\(--jp-[\w-]+,[\w#]+\))+"
+    r"|word-break|text-align|vertical-align):(?:[\w.#% -]|var\(--jp-[\w-]+,[\w#]+\))+"
 )
 _ATTRIBUTES = {
     "style": re.compile(rf"{_STYLE.pattern}(?:;{_STYLE.pattern})*"),
@@ -175,11 +175,20 @@ _ATTRIBUTES = {
     "href": re.compile(r"(?i:https?://[^/]|mailto:|#|[^:/?#\\]+([/?#]|$))[^\x00-\x20\"<>\\]*"),
     "start": re.compile(r"\d{1,9}"),
     "tabindex": re.compile("0"),
+    "scope": re.compile("col"),
+    "open": re.compile(""),
     "role": re.compile("img|group|note"),
     "aria-label": re.compile(r"[\w .,]+"),
 }
 _SHOWN = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
-_ON = {"href": {"a"}, "rel": {"a"}, "target": {"a"}, "start": {"ol"}}
+_ON = {
+    "href": {"a"},
+    "rel": {"a"},
+    "target": {"a"},
+    "start": {"ol"},
+    "scope": {"th"},
+    "open": {"details"},
+}
 
 
 class _Reader(HTMLParser):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_magics import events as e
+from agent_magics.findings import MIME
 from agent_magics.frontends.blocks import Transcript, answer_block, question_html, question_text
 from agent_magics.messages import Assistant, Display, ToolCall, ToolResult, Usage, User
 from agent_magics.plain import visible
@@ -26,7 +27,7 @@ displays = st.builds(
     st.sampled_from(["text", "diff", "code", "bundle"]),
     TEXT,
     TEXT,
-    st.dictionaries(st.sampled_from(["text/plain", "text/html"]), TEXT, max_size=2),
+    st.dictionaries(st.sampled_from(["text/plain", "text/html", MIME]), TEXT, max_size=2),
 )
 shown = st.lists(displays, max_size=2).map(tuple)
 values = st.recursive(TEXT | st.none() | st.booleans() | NUMBERS, st.lists, max_leaves=3)

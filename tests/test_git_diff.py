@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 
 def tool(workspace: Path) -> Tool:
     skill = Library(lambda: [Place(SKILLS, "bundled")], BUILTIN).find("code-review")
-    (found,) = load_tools(skill, workspace=lambda: workspace, builtin_names=BUILTIN)
+    found, _ = load_tools(skill, workspace=lambda: workspace, builtin_names=BUILTIN)
     return found
 
 

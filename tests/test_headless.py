@@ -91,14 +91,16 @@ def test_calls_that_the_run_allows_by_name_are_made_inside_its_folder(
         quickstart,
         version,
         tmp_path,
-        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE="git_diff report_findings edit",
         AGENT_MAGICS_APPROVE_IN=str(tmp_path),
     )
     assert re.search(r"git_diff +approved +by option +done", printed(done, "data"))
     assert "Loaded skill explore (built-in: ls, glob, read)" in printed(done, "use-explore")
-    assert "Loaded skill code-review (bundled: git_diff; built-in: read, glob)" in printed(
-        done, "use-review"
-    )
+    loaded = "Loaded skill code-review (bundled: git_diff, report_findings; built-in: read, glob)"
+    assert loaded in printed(done, "use-review")
+    assert re.search(r"report_findings +approved +by option +done", printed(done, "data"))
+    assert "4 findings: 2 high, 2 low" in printed(done, "review")
+    assert "3 findings: 1 high, 2 low" in printed(done, "data")
     assert "split_bill` loses cents" in printed(done, "review")
     assert "[('Cleo'" in printed(done, "check")
 
@@ -110,14 +112,16 @@ def test_an_option_allows_nothing_outside_the_folder_it_names(quickstart, tmp_pa
         quickstart,
         "newest",
         tmp_path,
-        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE="git_diff report_findings edit",
         AGENT_MAGICS_APPROVE_IN=str(elsewhere),
     )
     assert re.search(r"git_diff +refused", printed(done, "data"))
 
 
 def test_an_option_without_a_folder_allows_nothing(quickstart, tmp_path):
-    done = executed(quickstart, "newest", tmp_path, AGENT_MAGICS_APPROVE="git_diff edit")
+    done = executed(
+        quickstart, "newest", tmp_path, AGENT_MAGICS_APPROVE="git_diff report_findings edit"
+    )
     assert re.search(r"git_diff +refused", printed(done, "data"))
 
 
@@ -126,7 +130,7 @@ def test_the_executed_notebook_can_be_shared(quickstart, tmp_path):
         quickstart,
         "newest",
         tmp_path,
-        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE="git_diff report_findings edit",
         AGENT_MAGICS_APPROVE_IN=str(tmp_path),
     )
     text = nbformat.writes(done)
@@ -168,7 +172,7 @@ def test_nbconvert_runs_the_notebook_into_a_page_that_holds_the_record(quickstar
     done = command(
         ["nbconvert", "--to", "html", "--execute", "quickstart.ipynb"],
         tmp_path,
-        AGENT_MAGICS_APPROVE="git_diff edit",
+        AGENT_MAGICS_APPROVE="git_diff report_findings edit",
         AGENT_MAGICS_APPROVE_IN="/",
     )
     assert done.returncode == 0, done.stderr
@@ -182,7 +186,7 @@ def test_the_quickstart_command_prints_the_conversation_and_says_what_it_refused
     assert done.returncode == 0, done.stderr
     for part in (
         ">>> %use code-review",
-        "Loaded skill code-review (bundled: git_diff; built-in: read, glob)",
+        "Loaded skill code-review (bundled: git_diff, report_findings; built-in: read, glob)",
         "corner-shop",
         "Scripted demonstration",
         "Approved beforehand and run: none",
@@ -197,7 +201,8 @@ def test_the_quickstart_command_prints_the_conversation_and_says_what_it_refused
 
 
 def test_the_quickstart_command_runs_what_its_options_name_and_writes_both_files(tmp_path):
-    words = ["agent_magics", "quickstart", "--approve", "git_diff", "--approve", "edit"]
+    tools = ("git_diff", "report_findings", "edit")
+    words = ["agent_magics", "quickstart", *(w for t in tools for w in ("--approve", t))]
     done = command([*words, "--output", "out"], tmp_path)
     assert done.returncode == 0, done.stderr
     ran = re.search("Approved beforehand and run: (.*)", done.stdout)

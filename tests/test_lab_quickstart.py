@@ -40,13 +40,17 @@ def test_explore_review_and_fix_by_hand(notebook, cells):
 
     page.done(at["use-review"])
     loaded = page.text(at["use-review"]).strip()
-    assert loaded == "Loaded skill code-review (bundled: git_diff; built-in: read, glob)"
+    tools = "bundled: git_diff, report_findings; built-in: read, glob"
+    assert loaded == f"Loaded skill code-review ({tools})"
     page.run(at["review"], at["data"])
     page.click(at["review"], "Edit…")
     page.output(at["review"]).locator("textarea").fill('{"path": "shop"}')
     page.click(at["review"], "Run edited")
+    page.click(at["review"], "Approve")
     page.wait_idle(at["review"], at["data"])
+    assert "4 findings: 2 high, 2 low" in page.text(at["review"])
     assert "split_bill loses cents" in page.text(at["review"])
+    assert "3 findings: 1 high, 2 low" in page.text(at["data"])
     assert re.search(r"git_diff +approved +by click +done", page.text(at["data"]))
 
     page.run(again)
@@ -93,7 +97,9 @@ def test_pictures_of_every_state_in_both_themes(notebook, cells):
     page.armed(at["review"], "Approve")
     both_themes(page, "explore-and-card")
     page.click(at["review"], "Approve")
+    page.click(at["review"], "Approve")
     page.wait_idle(at["review"])
+    both_themes(page, "findings")
     page.done(at["unuse"])
     page.run(at["fix"])
     page.armed(at["fix"], "Approve").scroll_into_view_if_needed()

@@ -125,7 +125,7 @@ def test_the_shipped_skills_are_listed_as_a_table_and_as_rows(shell):
     view = magic(shell, "skills")
     assert tuple(row.name for row in view) == SHIPPED
     assert view["explore"].tools == ("ls", "glob", "read")
-    assert view["code-review"].bundled == ("git_diff",)
+    assert view["code-review"].bundled == ("git_diff", "report_findings")
     assert "explore" in view._repr_mimebundle_()["text/html"]
     with pytest.raises(KeyError, match="no skill 'x'"):
         view["x"]
@@ -137,7 +137,7 @@ def test_loading_a_skill_names_its_tools(shell, capsys):
     magic(shell, "unuse")
     said = capsys.readouterr().out.splitlines()[-3:]
     assert said == [
-        "Loaded skill code-review (bundled: git_diff; built-in: read, glob)",
+        "Loaded skill code-review (bundled: git_diff, report_findings; built-in: read, glob)",
         "Loaded skill explore (built-in: ls, glob, read)",
         "Unloaded skill explore. The default tools are restored.",
     ]
@@ -152,9 +152,9 @@ def test_the_tools_of_a_turn_are_what_the_skill_leaves(shell):
     magic(shell, "use", "explore")
     assert visible() == ["glob", "ls", "read"]
     magic(shell, "use", "code-review")
-    assert visible() == ["git_diff", "glob", "read"]
+    assert visible() == ["git_diff", "glob", "read", "report_findings"]
     magic(shell, "use", "--add explore")
-    assert visible() == ["git_diff", "glob", "read"]
+    assert visible() == ["git_diff", "glob", "read", "report_findings"]
     magic(shell, "unuse", "code-review")
     assert visible() == ["glob", "ls", "read"]
     magic(shell, "unuse")
@@ -222,7 +222,7 @@ def test_a_skill_whose_code_fails_leaves_the_one_before_in_force(shell, home):
         magic(shell, "use", "broken-code")
     session = loaded(shell).session
     assert [a.skill.name for a in session.active] == ["code-review"]
-    assert [tool.name for tool in session.bundled] == ["git_diff"]
+    assert [tool.name for tool in session.bundled] == ["git_diff", "report_findings"]
 
 
 def test_the_code_of_a_project_skill_is_not_imported_without_trust(shell, capsys):
@@ -360,6 +360,7 @@ def test_without_anyone_to_ask_a_call_is_refused_at_once_and_recorded(shell):
 def test_a_rule_of_the_session_lets_the_call_run(shell, capsys):
     magic(shell, "use", "code-review")
     magic(shell, "agent", "allow git_diff")
+    magic(shell, "agent", "allow report_findings")
     magic(shell, "agent", "--out review", "Review my uncommitted changes.\n")
     assert shell.user_ns["review"].refused == ()
     assert "loses cents" in capsys.readouterr().out

@@ -15,7 +15,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-APPROVED = "git_diff edit"
+APPROVED = "git_diff report_findings edit"
 
 
 def executed(path: Path, folder: Path) -> Any:

@@ -91,10 +91,14 @@ def test_the_main_job_works_in_a_terminal(terminal, tmp_path):
     assert "corner-shop is a small" in answer.replace("**", "")
     assert "Scripted demonstration" in answer
     loaded = shell.says("%use code-review")
-    assert "Loaded skill code-review (bundled: git_diff; built-in: read, glob)" in loaded
+    assert "code-review (bundled: git_diff, report_findings; built-in: read, glob)" in loaded
     shell.type("%%agent", "Review my uncommitted changes.")
     shell.until(QUESTION)
-    assert "loses cents" in shell.says("y")
+    shell.type("y")
+    shell.until(QUESTION)
+    told = shell.says("y")
+    assert "4 findings: 2 high, 2 low" in told
+    assert "loses cents" in told
     assert "default tools are restored" in shell.says("%unuse")
     assert re.search(r"skill +none", shell.says("%agent"))
 

@@ -106,6 +106,8 @@ def test_valid_arguments_of_plain_schemas_do_not_import_jsonschema():
         "import sys; from agent_magics.tools.checking import check; "
         "from agent_magics.tools.schemas import record, string; "
         "assert check(record(('a',), a=string('x')), {'a': 'b'}) == ''; "
+        "either = {'anyOf': [{'type': 'integer'}, {'type': 'string'}]}; "
+        "assert check(record(('a',), a=either), {'a': 'b'}) == ''; "
         "assert 'jsonschema' not in sys.modules; "
         "assert check(record(('a',), a=string('x')), {}); assert 'jsonschema' in sys.modules"
     )
@@ -135,15 +137,21 @@ _SCHEMAS = st.recursive(
             "maxLength": st.integers(0, 2),
         },
     ),
-    lambda inner: st.fixed_dictionaries(
-        {"type": st.sampled_from(["object", "array", "string"])},
-        optional={
-            "properties": st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2),
-            "required": st.lists(st.sampled_from(["a", "b"]), max_size=2, unique=True),
-            "additionalProperties": st.booleans() | inner,
-            "items": inner,
-            "minItems": st.integers(0, 2),
-        },
+    lambda inner: (
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["object", "array", "string"])},
+            optional={
+                "properties": st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2),
+                "required": st.lists(st.sampled_from(["a", "b"]), max_size=2, unique=True),
+                "additionalProperties": st.booleans() | inner,
+                "items": inner,
+                "minItems": st.integers(0, 2),
+            },
+        )
+        | st.fixed_dictionaries(
+            {"anyOf": st.lists(inner, min_size=1, max_size=3)},
+            optional={"type": st.sampled_from(["object", "string"]), "title": st.just("t")},
+        )
     ),
     max_leaves=5,
 )

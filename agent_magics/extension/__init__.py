@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_magics.extension.assembly import make_services
 from agent_magics.extension.environment import read_environment
+from agent_magics.frontends import results
 from agent_magics.importing import installed_only
 from agent_magics.magics.activation import current
 from agent_magics.magics.agent import AgentMagics
@@ -52,6 +53,7 @@ def _load(shell: InteractiveShell) -> None:
     if getattr(shell, "Completer", None) is not None:
         shell.Completer.custom_matchers.append(matcher)
     shell.input_transformers_cleanup.append(comments_above)
+    results.install(shell.display_formatter)
     magics.services.stage.install()
     print(_greeting(_usable(magics)))  # noqa: T201
     for problem in magics.services.configuration().problems:
@@ -64,6 +66,7 @@ def unload(shell: InteractiveShell) -> None:
     if magics is None:
         return
     magics.services.stage.close()
+    results.remove(shell.display_formatter)
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

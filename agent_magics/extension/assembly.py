@@ -24,7 +24,7 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
-from agent_magics.tools import builtin_tools
+from agent_magics.tools import builtin_tools, discreet
 from agent_magics.tools.checking import check
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.redaction import secret_pairs
@@ -130,7 +130,8 @@ def make_services(
         return frozenset(entry.skill.digest for entry in shipped.entries())
 
     def bundled(skill: Skill) -> tuple[Tool, ...]:
-        return load_tools(skill, workspace=root, builtin_names=names)
+        loaded = load_tools(skill, workspace=root, builtin_names=names)
+        return tuple(discreet(tool, workspace) for tool in loaded)
 
     def builtins(
         kernel: Kernel | None = None, delegation: Delegation | None = None

@@ -40,6 +40,7 @@ from agent_magics.frontends.blocks_plan import plan_block, plan_of
 from agent_magics.frontends.blocks_question import answer_block, question_html, question_text
 from agent_magics.frontends.blocks_reasoning import Reasoning
 from agent_magics.frontends.blocks_record import CallRecord
+from agent_magics.frontends.findings import Reported
 from agent_magics.frontends.summary import count, safe_line
 from agent_magics.messages import Assistant, ToolCall, ToolResult
 from agent_magics.policy import Rule
@@ -86,6 +87,7 @@ class Transcript:
         self._calls: dict[str, CallRecord] = {}
         self._granted: list[Rule] = []
         self._plan = ""
+        self._reported = Reported(self._place)
 
     def feed(self, event: Event) -> tuple[Block, ...]:
         """Take an event; gives the blocks that are new or changed, in their order.
@@ -221,7 +223,11 @@ class Transcript:
             return [] if self._quiet else self._planned(record, plan)
         blocks = self._drawn(record)
         del self._calls[record.call.id]
-        return blocks + bundle_blocks(event.result, self._place)
+        return [
+            *blocks,
+            *bundle_blocks(event.result, self._place),
+            *self._reported.add(event.result),
+        ]
 
     def _planned(self, record: CallRecord, plan: str) -> list[Block]:
         """The first plan takes the place of its call; later ones take the place of the first."""

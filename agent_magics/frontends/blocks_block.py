@@ -43,8 +43,8 @@ def metadata(kind: str, **facts: JSON) -> dict[str, JSON]:
     """A block's metadata; facts that are None or empty are left out.
 
     Args:
-        kind: `answer`, `reasoning`, `call`, `approval`, `display`, `notice`, `retry`,
-            `compacted`, `policy`, `turn` or `status`.
+        kind: `answer`, `reasoning`, `call`, `approval`, `display`, `findings`, `notice`,
+            `retry`, `compacted`, `policy`, `turn` or `status`.
         facts: JSON values; their texts must be fit for UTF-8, see `fit`.
     """
     kept = {name: value for name, value in facts.items() if value not in (None, "", [], {})}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent_magics.findings import MIME
 from agent_magics.frontends import theme
 from agent_magics.frontends.blocks_block import Block, fit, metadata, rounded
 from agent_magics.frontends.blocks_payload import (
@@ -72,7 +73,8 @@ def bundle_blocks(result: ToolResult, new_key: Callable[[], str]) -> list[Block]
     """
     blocks = []
     for display in result.display:
-        if display.kind == "bundle" and display.data:
+        # Findings are drawn from their data, whatever else comes with them.
+        if display.kind == "bundle" and display.data and MIME not in display.data:
             html, text = display_html(display, RECORD), display_text(display)
             facts = metadata("display")
             blocks.append(Block(new_key(), html, text, facts, bundle=dict(display.data)))

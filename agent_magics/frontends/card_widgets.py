@@ -1,4 +1,6 @@
-"""Widgets that live in the agent's event loop. The only module that imports ipywidgets.
+"""Widgets that live in the agent's event loop.
+
+Imports ipywidgets, as `findings_browser` does, whose widgets live between cells, and nobody else.
 
 Owns how they are made, heard and taken away. The tap hands each of their messages over to the loop
 in which they were made, so no widget is ever touched by two threads. Knows nothing of questions.

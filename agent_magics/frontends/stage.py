@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from agent_magics.errors import AgentMagicsError
+from agent_magics.findings import Findings
 from agent_magics.frontends.cell_approver import CellApprover
+from agent_magics.frontends.findings_browser import FindingsBrowser
 from agent_magics.frontends.kernel import Interpreter, LiveKernel, OnMain
 from agent_magics.frontends.notebook import NotebookRenderer
 from agent_magics.frontends.publisher import CellOutput
@@ -146,6 +148,13 @@ class Stage:
             # Colab names no cell, but is a notebook all the same.
             updates_anyway="google.colab" in sys.modules,
         )
+
+    def browse(self, findings: Findings, settings: StageSettings | None = None) -> bool:
+        """Show findings with controls in the cell that runs now; False where it has none."""
+        if self._kernel is None or self.route(settings).kind != "widgets":
+            return False
+        FindingsBrowser(findings, CellOutput(self._kernel)).show()
+        return True
 
     def run(
         self,

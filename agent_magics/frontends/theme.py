@@ -10,7 +10,7 @@ arguments that are called `html`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Literal, TypeAlias
 
@@ -35,7 +35,9 @@ _SCROLLING = ";max-height:26em;overflow:auto"
 _LONG_ROW, _MANY_ROWS = 60, 25
 """Columns and rows from which a box is likely to wrap and to scroll. Styles that a box does not
 need are left out, since a notebook keeps each of them for each call."""
-_ADDED, _REMOVED = "#2ea04340", "#f8514940"
+_ADDED, _REMOVED, _MARKED = "#2ea04340", "#f8514940", "#d9730d30"
+_CELL = "text-align:left;vertical-align:top"
+"""Notebooks set the cells of tables to the right and in the middle."""
 _WRAP = "margin:.1em 0;overflow-wrap:anywhere"
 _INSIDE = "margin:.1em 0 .4em .4em;padding-left:.8em;border-left:2px solid #8885"
 _TYPESET = re.compile(r"[$\\]")
@@ -73,15 +75,22 @@ def muted(text: str, html: str = "") -> str:
     return f'<span style="{_TONES["muted"]}">{text_html(text)}{html}</span>' if text or html else ""
 
 
-def code(text: str) -> str:
-    """A text of one line in the font of code, on no ground of its own."""
-    return f'<code style="background:none">{escape(visible(text), quote=False)}</code>'
+def code(text: str, *, unbroken: bool = False) -> str:
+    """A text of one line in the font of code, on no ground of its own.
+
+    Args:
+        text: As it is.
+        unbroken: Whether it stays on one line in a narrow column.
+    """
+    style = "background:none" + (";white-space:nowrap" if unbroken else "")
+    return f'<code style="{style}">{escape(visible(text), quote=False)}</code>'
 
 
-def fold(line_html: str, body_html: str) -> str:
-    """One line that unfolds."""
+def fold(line_html: str, body_html: str, *, unfolded: bool = False) -> str:
+    """One line that unfolds, or that is unfolded already."""
+    state = ' open=""' if unfolded else ""
     return (
-        f'<details style="{_WRAP}"><summary>{line_html}</summary>'
+        f'<details{state} style="{_WRAP}"><summary>{line_html}</summary>'
         f'<div style="{_INSIDE}">{body_html}</div></details>'
     )
 
@@ -149,6 +158,43 @@ def code_box(text: str, language: str, name: str) -> str:
     """A frame with code in the theme's colours."""
     colours = highlighted(visible(text.removesuffix("\n")), language)
     return f'<div class="highlight">{box(colours, name)}</div>'
+
+
+def lines_box(code: str, first: int, marked: range, language: str, name: str) -> str:
+    """A frame with some lines of a file, their numbers before them.
+
+    Args:
+        code: The lines.
+        first: The number of the first one.
+        marked: The numbers of lines that stand out.
+        language: A Pygments lexer name.
+        name: What a screen reader calls it.
+    """
+    lines = visible(code).split("\n")
+    width = len(str(first + len(lines) - 1))
+    rows = []
+    for number, row in enumerate(lines, first):
+        # Each line by itself: colours may not reach over the numbers.
+        html = f"{muted(f'{number:>{width}}')} {highlighted(row, language)}\n"
+        if number in marked:
+            html = f'<span style="display:block;background:{_MARKED}">{html}</span>'
+        rows.append(html)
+    return f'<div class="highlight">{box("".join(rows).rstrip(), name)}</div>'
+
+
+def table(heads: Sequence[str], rows_html: Iterable[Sequence[str]]) -> str:
+    """A table.
+
+    Args:
+        heads: Names of the columns.
+        rows_html: Cells, already drawn; each row as long as `heads`.
+    """
+    head = "".join(f'<th scope="col" style="{_CELL}">{text_html(name)}</th>' for name in heads)
+    rows = "".join(
+        "<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>\n"
+        for row in rows_html
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>"
 
 
 def diff_box(text: str, name: str) -> str:

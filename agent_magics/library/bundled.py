@@ -56,8 +56,8 @@ def load_tools(
         return ()
     _check_unchanged(skill)
     _check_packages(skill)
-    module = _imported(skill, file)
-    functions = _exported(skill, module, file)
+    modules = _modules(skill)
+    functions = _exported(skill, _imported(modules, skill), file)
     tools = []
     for name, function in functions.items():
         if name in builtin_names:
@@ -70,7 +70,8 @@ def load_tools(
                 f"{skill.name}/tools.py: {shown(name)} cannot be a tool's name; providers take "
                 "letters, digits and underscores, at most 64."
             )
-        tools.append(_tool(skill, name, function, workspace))
+        with modules.present():
+            tools.append(_tool(skill, name, function, workspace))
     return tuple(tools)
 
 
@@ -102,10 +103,13 @@ def _needs(where: str, missing: Sequence[str]) -> str:
     return f"{where} needs {what}:\n{install_line(missing)}"
 
 
-def _imported(skill: Skill, file: Path) -> ModuleType:
+def _modules(skill: Skill) -> SkillModules:
     slug = re.sub(r"\W", "_", skill.name)
+    return SkillModules(skill.root.resolve(), f"_agent_magics_skill_{slug}_{skill.digest[:12]}")
+
+
+def _imported(modules: SkillModules, skill: Skill) -> ModuleType:
     root = skill.root.resolve()
-    modules = SkillModules(root, f"_agent_magics_skill_{slug}_{skill.digest[:12]}")
     where = f"{skill.name}/tools.py"
     try:
         return modules.module("tools")

@@ -40,8 +40,14 @@ class Call:
         named = dict(arguments)
         if self.signature.wants_workspace:
             named["workspace"] = self.workspace()
-        placed = [named.pop(name) for name in self.signature.positional if name in named]
-        result, error = await self._outcome(lambda: self.function(*placed, **named))
+        makers, positional = self.signature.makers, self.signature.positional
+
+        def work() -> Any:
+            made = {k: makers[k](v) if k in makers else v for k, v in named.items()}
+            placed = [made.pop(name) for name in positional if name in made]
+            return self.function(*placed, **made)
+
+        result, error = await self._outcome(work)
         if isinstance(error, ToolError):
             raise error
         if error is not None:

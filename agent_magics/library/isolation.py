@@ -50,6 +50,17 @@ class SkillModules:
         with _unchanged_process(self._root):
             return self._loaded(name)
 
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """While this lasts, the modules stand in sys.modules, where `typing` looks names up."""
+        names = {f"{self._package}.{name}": module for name, module in self._modules.items()}
+        sys.modules.update(names)
+        try:
+            yield
+        finally:
+            for name in names:
+                sys.modules.pop(name, None)
+
     def _import(
         self,
         name: str,

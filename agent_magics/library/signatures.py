@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_magics.errors import SkillError
+from agent_magics.library.records import Make, check_finite, fields_of, is_open, is_record, maker
 from agent_magics.messages import JSON
 
 _SIMPLE: Mapping[Any, str] = types.MappingProxyType(
     {str: "string", int: "integer", float: "number", bool: "boolean"}
 )
-_SECTION = re.compile(r"(Args|Arguments|Parameters|Params):\s*")
+_SECTION = re.compile(r"(Args|Arguments|Parameters|Params|Attributes):\s*")
 _NEXT_SECTION = re.compile(r"[A-Z][A-Za-z ]+:\s*")
 _ARGUMENT = re.compile(r"(\w+)\s*(\([^)]*\))?\s*:\s*(.*)")
 
@@ -32,12 +33,14 @@ class Signature:
         parameters: JSON Schema of an object.
         positional: Names of the parameters that cannot be given by name, in order.
         wants_workspace: Whether it has a parameter `workspace` for the workspace's folder.
+        makers: How the JSON of a call becomes the parameter's type, where that is not JSON itself.
     """
 
     description: str
     parameters: Mapping[str, JSON]
     positional: tuple[str, ...] = field(default=())
     wants_workspace: bool = False
+    makers: Mapping[str, Make] = field(default_factory=dict)
 
 
 def signature_of(function: Callable[..., Any], description: str = "") -> Signature:
@@ -59,6 +62,7 @@ def signature_of(function: Callable[..., Any], description: str = "") -> Signatu
     properties: dict[str, JSON] = {}
     required: list[str] = []
     positional: list[str] = []
+    makers: dict[str, Make] = {}
     wants_workspace = False
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -73,7 +77,11 @@ def signature_of(function: Callable[..., Any], description: str = "") -> Signatu
         if parameter.name == "workspace" and hint is Path:
             wants_workspace = True
             continue
-        schema = _schema(hint, f"{name}: the parameter {parameter.name}")
+        where = f"{name}: the parameter {parameter.name}"
+        check_finite(hint, where)
+        schema = _schema(hint, where)
+        if (make := maker(hint, where)) is not None:
+            makers[parameter.name] = make
         if parameter.name in texts:
             schema = {**schema, "description": texts[parameter.name]}
         if parameter.default is parameter.empty:
@@ -88,7 +96,9 @@ def signature_of(function: Callable[..., Any], description: str = "") -> Signatu
     }
     if required:
         parameters["required"] = required
-    return Signature(description or documented, parameters, tuple(positional), wants_workspace)
+    return Signature(
+        description or documented, parameters, tuple(positional), wants_workspace, makers
+    )
 
 
 def _hints(name: str, function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -121,10 +131,35 @@ def _schema(hint: Any, where: str) -> dict[str, JSON]:
             raise SkillError(f"{where} is a mapping with keys other than str; JSON has none")
         values = {"additionalProperties": _schema(arguments[1], where)} if arguments else {}
         return {"type": "object", **values}
+    if is_record(hint):
+        return _record(hint, where)
     shown = getattr(hint, "__name__", str(hint))
     raise SkillError(
-        f"{where} has the type {shown}; use str, int, float, bool, list, dict, Literal or Optional"
+        f"{where} has the type {shown}; use str, int, float, bool, list, dict, Literal, Optional, "
+        "TypedDict or a dataclass"
     )
+
+
+def _record(hint: Any, where: str) -> dict[str, JSON]:
+    """The JSON Schema of a record; its docstring describes the fields, as a function's does."""
+    _, texts = _documentation(inspect.getdoc(hint) or "")
+    properties: dict[str, JSON] = {}
+    required: list[str] = []
+    for name, part in fields_of(hint, where).items():
+        schema = _schema(part.hint, f"{where}: {name}")
+        if name in texts:
+            schema = {**schema, "description": texts[name]}
+        if part.required:
+            required.append(name)
+        elif _is_json(part.default):
+            schema = {**schema, "default": part.default}
+        properties[name] = schema
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": required} if required else {}),
+        **({} if is_open(hint) else {"additionalProperties": False}),
+    }
 
 
 def _literal(values: Sequence[Any], where: str) -> dict[str, JSON]:

@@ -11,6 +11,7 @@ from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expa
 
 from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
+from agent_magics.findings import Findings
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -47,7 +48,7 @@ from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
-from agent_magics.session import Session
+from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 
@@ -109,7 +110,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | None:
+    def agent_line(self, line: str) -> View | TurnResult | Findings | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.
@@ -117,7 +118,8 @@ class AgentMagics(AgentSettings):
         if not line.strip():
             return panel_view(self)
         words = "help" if line.strip() in ("-h", "--help") else line
-        return _shown(commands.run_command(self, words))
+        result = commands.run_command(self, words)
+        return _shown(result) if isinstance(result, str) else result
 
     @line_magic("skills")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand

@@ -16,9 +16,12 @@ from agent_magics.magics.views import View, table_view
 from agent_magics.policy import MODES, CallFacts, Decision, Rule
 
 if TYPE_CHECKING:
+    from agent_magics.findings import Findings
     from agent_magics.magics.services import Controls
+    from agent_magics.session import TurnResult
 
-Run: TypeAlias = "Callable[[Controls, str], View | str]"
+Shown: TypeAlias = "View | TurnResult | Findings | str | None"
+Run: TypeAlias = "Callable[[Controls, str], Shown]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Command:
         name: The word behind `%agent`.
         usage: Its words.
         help: One line.
-        run: Does it; a text is printed, a view is returned.
+        run: Does it; a text is printed, a value is returned, None was shown already.
     """
 
     name: str
@@ -193,7 +196,24 @@ def compact(magics: Controls, words: str) -> str:
     return f"The conversation is shorter: about {before} tokens before, {after} now."
 
 
-def run_command(magics: Controls, line: str) -> View | str:
+def last(magics: Controls, words: str) -> TurnResult:
+    """The newest turn's result."""
+    _no_words("last", words)
+    result = magics.session.last
+    if result is None:
+        raise UsageProblem("There is no turn yet; ask something in a %%agent cell first.")
+    return result
+
+
+def findings(magics: Controls, words: str) -> Findings | None:
+    """What the newest turn found, with controls where the front end shows some."""
+    _no_words("findings", words)
+    found = last(magics, "").findings
+    browsed = bool(found) and magics.services.stage.browse(found, magics.stage_settings())
+    return None if browsed else found
+
+
+def run_command(magics: Controls, line: str) -> Shown:
     """Run what a `%agent` line asks for.
 
     Raises:
@@ -240,6 +260,8 @@ COMMANDS: tuple[Command, ...] = (
         policy,
     ),
     Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
+    Command("last", "last", "the newest turn's result: answer, findings, calls", last),
+    Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )

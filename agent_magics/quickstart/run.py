@@ -163,7 +163,10 @@ def _records(notebook: Any) -> list[dict[str, Any]]:
 
 def _title(record: Mapping[str, Any]) -> str:
     """The tool of a recorded call, and the file it is about."""
-    path = json.loads(record.get("arguments") or "{}").get("path", "")
+    try:
+        path = json.loads(record.get("arguments") or "{}").get("path", "")
+    except ValueError:
+        path = ""  # long arguments are cut in the record
     return f"{record.get('tool', '?')} {path}".strip()
 
 

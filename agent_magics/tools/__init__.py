@@ -66,11 +66,16 @@ def builtin_tools(
         made += memory_tools(memory)
     if kernel is not None:
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
-    return tuple(_discreet(tool, workspace) for tool in made)
+    return tuple(discreet(tool, workspace) for tool in made)
 
 
-def _discreet(tool: Tool, workspace: Workspace) -> Tool:
-    """The tool, with everything it says freed of secrets and of what no server takes."""
+def discreet(tool: Tool, workspace: Workspace) -> Tool:
+    """The tool, with everything it says freed of secrets and of what no server takes.
+
+    Args:
+        tool: Built in, or a skill's.
+        workspace: Knows the secrets.
+    """
 
     def clean(text: str) -> str:
         return workspace.redact(sendable(text))

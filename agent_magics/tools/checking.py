@@ -38,6 +38,8 @@ _KNOWN = frozenset(
     )
 )
 
+_ANY = frozenset(("anyOf", "description", "default", "title"))
+
 
 def check(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
     """The problems of arguments, or the empty text if there are none.
@@ -54,6 +56,9 @@ def _plainly_valid(schema: Any, value: Any) -> bool:
 
     Knows only the keywords of plain schemas, and values as `json.loads` gives them.
     """
+    if isinstance(schema, Mapping) and isinstance(schema.get("anyOf"), list):
+        alone = schema.keys() <= _ANY
+        return alone and any(_plainly_valid(branch, value) for branch in schema["anyOf"])
     if not isinstance(schema, Mapping) or not _KNOWN.issuperset(schema):
         return False
     kinds = _TYPES.get(schema["type"]) if isinstance(schema.get("type"), str) else None

@@ -1,7 +1,8 @@
-"""The tool of this skill: git_diff. Needs git, and nothing but the standard library.
+"""The tools of this skill: git_diff and report_findings. They need git and this package alone.
 
-It shows the same text whatever the person's git is configured to do, runs no program that the
-repository's own configuration names, and never writes.
+git_diff shows the same text whatever the person's git is configured to do and runs no program
+that the repository's own configuration names; report_findings shows findings to the person, after
+a look at the files that they are about. Neither ever writes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from pathlib import Path
 from gitdiff.changes import Change, against, chosen, tracked, untracked
 from gitdiff.process import Git, Sentence, opened
 from gitdiff.text import PER_FILE, TOTAL, Diffs, add_tracked, add_untracked
+from reporting.report import reported
+from reporting.written import Written
+
+from agent_magics.tool import ToolOutput
 
 LISTED = 8_000
 """Characters of a list of files; those beyond it are counted."""
@@ -39,6 +44,19 @@ def git_diff(
         return _answer(workspace, path, staged, base, start)
     except Sentence as sentence:
         return str(sentence)
+
+
+def report_findings(workspace: Path, findings: list[Written]) -> ToolOutput:
+    """Show the findings of a review to the person, as a table with the lines of code.
+
+    Call it once, with all findings, when the review is done. Places are checked against the files
+    first: what does not fit is not shown and comes back with what to mend.
+
+    Args:
+        workspace: The folder that the notebook works in; not a parameter for the model.
+        findings: All of them, the most severe first; an empty list if nothing is wrong.
+    """
+    return reported(findings, workspace)
 
 
 def _answer(workspace: Path, path: str, staged: bool, base: str, start: int) -> str:
