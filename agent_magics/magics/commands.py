@@ -12,6 +12,8 @@ from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
+from agent_magics.tools.commands import read_command
+from agent_magics.tools.commands.explaining import reading_note, rule_meaning
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -83,7 +85,8 @@ def _decide(decision: Decision) -> Run:
             raise UsageProblem(f"There is no tool {tool!r}.{hint}")
         rule = Rule(tool, decision, pattern.strip())
         magics.session.policy = magics.session.policy.with_rule(rule)
-        return f"In this session: {rule}{_overruled(magics, rule)}"
+        meaning = rule_meaning(rule) if tool == "run_shell" else ""
+        return f"In this session: {rule}{_overruled(magics, rule)}\n{meaning}".rstrip()
 
     return run
 
@@ -92,7 +95,12 @@ def _overruled(magics: Controls, rule: Rule) -> str:
     """What to add when a stricter rule makes the new one idle."""
     if rule.decision == "deny":
         return ""
-    facts = CallFacts(rule.tool, "control", rule.pattern)
+    commands = (
+        read_command(rule.pattern, magics.services.workspace)
+        if rule.tool == "run_shell" and rule.pattern
+        else None
+    )
+    facts = CallFacts(rule.tool, "control", rule.pattern, commands=commands)
     verdict = magics.policy().judge(facts)
     return f" (but it stays denied: {verdict.reason})" if verdict.decision == "deny" else ""
 
@@ -108,6 +116,7 @@ def policy(magics: Controls, words: str) -> View | str:
     notes = [
         "A deny wins; then this session, then a project's ask, then your configuration, then the "
         "default of the tool's effect (read: allow; write, run, bundled: ask).",
+        reading_note(),
         "Change: %agent allow|ask|deny TOOL [PATTERN]; drop this session's: %agent policy reset",
     ]
     heads = ("decision", "tool", "pattern", "skill", "from")

@@ -1,0 +1,117 @@
+"""Shell commands as rules see them: `run_shell git status` and what it allows.
+
+Owns the way from a command's text to the facts that the policy judges. Two readings must agree
+before a pattern may allow anything: the strict one of this package, and the grammar of bash. What
+a rule then means is said in `commandline`; whether a command runs is decided by the policy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agent_magics.commandline import CommandLine, Part
+from agent_magics.errors import ToolError
+from agent_magics.tools.commands.finding import Findings
+from agent_magics.tools.commands.git import READS, subcommand
+from agent_magics.tools.commands.grammar import Reading
+from agent_magics.tools.commands.lexing import NotPlain, Simple, read_plain
+from agent_magics.tools.commands.naming import named_paths
+from agent_magics.tools.commands.programs import (
+    changes_shell,
+    limit,
+    only_looks,
+    program_names,
+)
+from agent_magics.tools.commands.repository import repository_runs
+from agent_magics.tools.workspace import Workspace
+
+NEEDS_EXTRA = "it is more than one plain command, which only the extra agent_magics[shell] can read"
+MAX_PATHS = 300
+"""Words of a line that are looked up as paths; a line with more is only allowed as it stands."""
+
+
+def read_command(command: str, workspace: Workspace) -> CommandLine:
+    """What the policy may know of a command. Never raises.
+
+    Args:
+        command: The text for the shell.
+        workspace: Says what a path in it would reach.
+    """
+    findings = Findings()
+    reading = findings.search(command)
+    found, within = tuple(findings.found), tuple(findings.within)
+    try:
+        simple = read_plain(command)
+        _agree(simple, reading)
+        parts = tuple(_parts(simple, workspace))
+        refused = _repository(simple, workspace)
+    except NotPlain as reason:
+        return CommandLine((), str(reason), found, within, findings.unclear)
+    except (ToolError, OSError) as error:
+        return CommandLine((), f"the folder cannot be used: {error}", found, within, "")
+    return CommandLine(parts, refused, found, within, findings.unclear)
+
+
+def _agree(simple: Sequence[Simple], reading: Reading | None) -> None:
+    """Two readings of one text, or it is not plain."""
+    if reading is None:
+        if len(simple) > 1 or simple[0].assignments:
+            raise NotPlain(NEEDS_EXTRA)
+        return
+    if reading.broken or [c.words for c in reading.commands] != [s.words for s in simple]:
+        raise NotPlain("it can be read in two ways")
+
+
+def _parts(simple: Sequence[Simple], workspace: Workspace) -> Iterable[Part]:
+    folders = _folders(simple, workspace)
+    several = len(simple) > 1
+    moved = any(changes_shell(command.words) for command in simple[1 if folders[1:] else 0 :])
+    count = sum(len(command.words) for command in simple)
+    for command in simple:
+        why = limit(command.words)
+        if command.assignments:
+            why = f"it sets {command.assignments[0].partition('=')[0]}"
+        elif moved and several:
+            why = why or "another command of the line changes the shell"
+        elif not why and count > MAX_PATHS:
+            why = "the line holds too many words to look at each"
+        elif not why:
+            why = _reach(command.words, folders, workspace)
+        words = (*command.assignments, *command.words)
+        yield Part(words, why, alone=several and (moved or bool(why and command.fed)))
+
+
+def _folders(simple: Sequence[Simple], workspace: Workspace) -> tuple[str, ...]:
+    """Where relative paths of the line may begin: here, and behind a plain `cd` at its start."""
+    first = simple[0].words
+    plain = first[0] == "cd" and len(first) == 2 and not first[1].startswith(("-", "/"))
+    return (".", first[1]) if plain and not workspace.outside(first[1], write=False) else (".",)
+
+
+def _reach(words: Sequence[str], folders: Sequence[str], workspace: Workspace) -> str:
+    """Why a command needs a person's word for what it names, or the empty text."""
+    write = not only_looks(words)
+    for word in words[1:]:
+        for path in named_paths(word):
+            for folder in folders:
+                joined = path if path.startswith(("/", "~")) else f"{folder}/{path}"
+                if workspace.outside(joined, write=write):
+                    return f"{word} is protected, or outside the workspace"
+    if words[0] == "cd" and len(folders) == 1:
+        return "cd goes elsewhere"
+    return ""
+
+
+def _repository(simple: Sequence[Simple], workspace: Workspace) -> str:
+    """What git would run because a repository says so, whatever the command."""
+    for command in simple:
+        if program_names(command.words[0])[-1] != "git":
+            continue
+        at = subcommand(command.words)
+        reads = bool(at) and command.words[at] in READS
+        for folder in _folders(simple, workspace):
+            runs = repository_runs(Path(workspace.root(), folder), reads=reads)
+            if runs:
+                return runs
+    return ""
