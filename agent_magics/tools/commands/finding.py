@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.commandline import ANY
 from agent_magics.tools.commands.git import subcommand
-from agent_magics.tools.commands.grammar import Command, Reading, read_tree
+from agent_magics.tools.commands.grammar import MOST_COMMANDS, Command, Reading, read_tree
 from agent_magics.tools.commands.lexing import MAX_LENGTH, NotPlain, read_plain
 from agent_magics.tools.commands.programs import is_shell, program_names, runs_code, runs_others
 
 MAX_DEPTH = 6
 """Strings within strings that are read as commands."""
-MAX_FOUND = 400
-"""Commands that are kept; with more of them, nobody can say what runs."""
+MAX_FOUND = 2 * MOST_COMMANDS
+"""Commands that are kept of a text and of all texts in it; each counts by up to three names."""
 
 _BREAKS = re.compile(r"[;&|()\n`{}<>\"']|\$\(")
 _MORE_THAN_A_WORD = re.compile(r"[\s;&|()`$<>'\"]")
@@ -97,6 +97,8 @@ class Findings:
             for word in words[1:]:
                 if _MORE_THAN_A_WORD.search(word):
                     self._later(word, depth)
+                    # `alias l='rm x'`, `-oProxyCommand='…'`
+                    self._later(word.partition("=")[2], depth)
         elif runs_code(words):
             for word in words[1:]:
                 # Code in another language: what is unknown in it is not a command of ours.

@@ -36,7 +36,7 @@ _SHORT: dict[str, str] = {
     "rebase": "xis",
     "merge": "s",
     "pull": "s",
-    "add": "ie",
+    "add": "ipe",
     "commit": "pe",
 }
 _LONG = (

@@ -23,7 +23,10 @@ _EXPANSIONS = frozenset(
         *("arithmetic_expansion", "ansi_c_string", "translated_string", "brace_expression"),
     )
 )
+_OWN_INPUT = frozenset(("command_substitution", "process_substitution"))
 _REDIRECTS = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
+MOST_COMMANDS = 400
+"""Commands that are read of one text; with more of them, nobody can say what runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,44 +77,64 @@ def read_tree(text: str) -> Reading | None:
     source = text.encode("utf-8", "replace")
     root = tree_sitter.Parser(language).parse(source).root_node
     commands: list[Command] = []
-    for node in _nodes(root):
-        if node.type in _COMMANDS and node.is_named:
-            command = _command(node, source)
+    for place in _places(root):
+        if place.node.type in _COMMANDS and place.node.is_named:
+            command = _command(place, source)
             if command.words:
                 commands.append(command)
+            if len(commands) > MOST_COMMANDS:
+                return Reading(tuple(commands), broken=True)
     return Reading(tuple(commands), broken=root.has_error)
 
 
-def _nodes(root: Node) -> Iterator[Node]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A node, and what of its surroundings concerns a command in it.
+
+    Args:
+        node: The node.
+        fed: Whether it reads from a pipe.
+        redirects: Redirections written around it.
+    """
+
+    node: Node
+    fed: bool = False
+    redirects: tuple[Node, ...] = ()
+
+
+def _places(root: Node) -> Iterator[_Place]:
     """All nodes in the order of the text, without recursion: nesting may be deep."""
-    waiting = [root]
+    waiting = [_Place(root)]
     while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
+        place = waiting.pop()
+        yield place
+        waiting.extend(reversed([*_inside(place)]))
 
 
-def _command(node: Node, source: bytes) -> Command:
+def _inside(place: _Place) -> Iterator[_Place]:
+    kind, children = place.node.type, place.node.children
+    if kind == "redirected_statement":
+        redirects = tuple(child for child in children if child.type in _REDIRECTS)
+        for child in children:
+            yield _Place(child, place.fed, () if child.type in _REDIRECTS else redirects)
+        return
+    fed = place.fed and kind not in _OWN_INPUT
+    for number, child in enumerate(children):
+        yield _Place(child, fed or (kind == "pipeline" and number > 0))
+
+
+def _command(place: _Place, source: bytes) -> Command:
     words: list[str] = []
     assigned: list[str] = []
     given: list[str] = []
-    for child in _parts(node):
-        if child.type == "variable_assignment" and node.type == "command":
+    for child in (*place.node.children, *place.redirects):
+        if child.type == "variable_assignment" and place.node.type == "command":
             assigned.append(_word(child, source))
         elif child.type in _REDIRECTS:
-            further = _redirected(child, source, given)
-            words.extend(further)
+            words.extend(_redirected(child, source, given))
         elif child.type != "comment":
             words.append(_word(child, source))
-    return Command(tuple(words), tuple(assigned), "\n".join(given), _fed(node))
-
-
-def _parts(node: Node) -> Iterator[Node]:
-    """What belongs to a command: its children, and redirections written around it."""
-    yield from node.children
-    outer = node.parent
-    if outer is not None and outer.type == "redirected_statement":
-        yield from (child for child in outer.children if child.type in _REDIRECTS)
+    return Command(tuple(words), tuple(assigned), "\n".join(given), place.fed)
 
 
 def _redirected(node: Node, source: bytes, given: list[str]) -> list[str]:
@@ -125,18 +148,6 @@ def _redirected(node: Node, source: bytes, given: list[str]) -> list[str]:
         return [_word(child, source) for child in node.children_by_field_name("argument")]
     targets = node.children_by_field_name("destination")
     return [_word(child, source) for child in targets[1:]]
-
-
-def _fed(node: Node) -> bool:
-    """Whether the command, or a block it is in, reads from a pipe."""
-    depth = 0
-    while (outer := node.parent) is not None and depth < 100:
-        if outer.type == "pipeline" and outer.children[0] != node:
-            return True
-        if outer.type in ("program", "command_substitution", "process_substitution"):
-            return False
-        node, depth = outer, depth + 1
-    return depth >= 100
 
 
 def _word(node: Node, source: bytes) -> str:

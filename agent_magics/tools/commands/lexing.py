@@ -21,10 +21,10 @@ MAX_COMMANDS = 50
 
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t](?:[ \t]|\\\n)*)
-    | (?P<comment>\#[^\n]*)
-    | (?P<quiet>(?:[0-9]*>>?[ \t]*/dev/null|0?<[ \t]*/dev/null|[12]?>&[12])(?=[ \t\n;|&]|\Z))
+    | (?P<comment>\#[^\n'"\\$`<>|&;()]*(?=\n|\Z))
+    | (?P<quiet>(?:[0-9]?>>?[ \t]*/dev/null|0?<[ \t]*/dev/null|[12]?>&[12])(?=[ \t\n;|&]|\Z))
     | (?P<operator>&&(?!&)|\|\|(?!\|)|;(?![;&])|\|(?![|&])|\n)
-    | (?P<word>(?:[^ \t\n'"\\$`<>|&;()]|'[^']*'|"(?:\\[^\n]|[^"\\$`])*"|\\[^\n])+)""",
+    | (?P<word>(?!\#)(?:[^ \t\n'"\\$`<>|&;()]|'[^']*'|"(?:\\[^\n]|[^"\\$`])*"|\\[^\n])+)""",
     re.VERBOSE,
 )
 _REFUSED = (
@@ -46,6 +46,7 @@ _REFUSED = (
     (";", "its operators do not fit together"),
     ("'", "a quotation does not close"),
     ("\\", "it ends with a backslash"),
+    ("#", "it holds a remark that looks like more commands"),
 )
 _RESERVED = names(
     "if then else elif fi case esac for select while until do done in function coproc { } !"
@@ -155,7 +156,7 @@ def _simple(words: list[tuple[str, str]], *, fed: bool) -> Simple:
     value, bare = words[count]
     if bare in _RESERVED:
         raise NotPlain(f"it holds the shell's word {value}")
-    if not value:
-        raise NotPlain("the name of a program is empty")
+    if not value or value.startswith("-"):
+        raise NotPlain(f"{value!r} is no name of a program")
     values = tuple(value for value, _ in words)
     return Simple(values[count:], values[:count], fed)

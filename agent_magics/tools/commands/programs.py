@@ -200,7 +200,11 @@ def runs_others(words: Sequence[str]) -> bool:
 def runs_code(words: Sequence[str]) -> bool:
     """Whether a text among the words may be run as code."""
     called = program_names(words[0])
-    return any(n in _RUNS_CODE or n in _BUILDS for n in called) or called[-1] in ("git", "sed")
+    return (
+        any(n in _RUNS_CODE or n in _BUILDS for n in called)
+        or called[-1] == "sed"
+        or (called[-1] == "git" and bool(git_limit(words)))
+    )
 
 
 def is_shell(words: Sequence[str]) -> bool:

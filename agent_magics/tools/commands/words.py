@@ -18,6 +18,7 @@ _PIECE = re.compile(
 )
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _CONTINUED = re.compile(r"\\\n")
+_PLAIN = re.compile(r"[A-Za-z0-9_./+%@^,-]+")
 QUOTED = "\ufdd0"
 """Stands for a quoted character where only bare ones count; Unicode uses it for no character."""
 
@@ -36,6 +37,8 @@ def read_word(text: str) -> tuple[str, str] | None:
     Returns:
         None if quotes do not close.
     """
+    if _PLAIN.fullmatch(text):
+        return text, text
     value, bare, at = [], [], 0
     while at < len(text):
         match = _PIECE.match(text, at)
@@ -82,6 +85,8 @@ def loose_word(text: str) -> str:
     Args:
         text: The word with `ANY` in the place of expansions.
     """
+    if _PLAIN.fullmatch(text):
+        return text
     read = read_word(text)
     if read is None:
         return ANY
