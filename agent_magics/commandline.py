@@ -66,10 +66,12 @@ class CommandPattern:
     Args:
         text: As it was written, without blanks at its ends.
         pieces: The joined words between the wildcards; one piece: there is no wildcard.
+        whole: Whether it holds an operator or an expansion, and so can only mean a whole line.
     """
 
     text: str
     pieces: tuple[str, ...]
+    whole: bool = False
 
     @property
     def wild(self) -> bool:
@@ -86,9 +88,11 @@ class CommandPattern:
         """
         if line.opaque:
             return False
+        if not self.wild and self.text == text.strip():
+            return True
+        if self.whole:
+            return False
         if not self.wild:
-            if self.text == text.strip():
-                return True
             whole = len(line.parts) == 1 or not part.alone
             return whole and self.pieces[0] == _BETWEEN.join(part.words)
         program = part.words[0]
@@ -122,6 +126,7 @@ class CommandPattern:
         return "no"
 
 
+_OPERATOR = re.compile(r"[;&|<>()$`]")
 _TOKEN = re.compile(r"""\s+|'[^']*'|"(?:\\.|[^"\\])*"|\\.|\*|[^\s'"\\*]+""", re.DOTALL)
 
 
@@ -133,7 +138,7 @@ def command_pattern(text: str) -> CommandPattern:
     text = text.strip()
     written = _TOKEN.findall(text)
     closed = len("".join(written)) == len(text)
-    pieces = [""]
+    pieces, whole = [""], False
     for piece in written if closed else re.findall(r"\s+|\*|[^\s*]+", text):
         if piece == "*":
             pieces.append("")
@@ -141,7 +146,8 @@ def command_pattern(text: str) -> CommandPattern:
             pieces[-1] += _BETWEEN
         else:
             pieces[-1] += _unquoted(piece) if closed else piece
-    return CommandPattern(text, tuple(pieces))
+            whole = whole or (piece[0] not in "'\"\\" and bool(_OPERATOR.search(piece)))
+    return CommandPattern(text, tuple(pieces), whole or "\n" in text)
 
 
 def _unquoted(token: str) -> str:

@@ -215,7 +215,9 @@ class Policy:
                 return f"no pattern can allow it: {line.opaque}"
             if part is not None:
                 only = f" ({part.exact}: only the exact command can be allowed)"
-                return f"no rule allows {' '.join(part.words)!r}{only if part.exact else ''}"
+                words = " ".join(part.words)
+                shown = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+                return f"no rule allows {shown!r}{only if part.exact else ''}"
         return f"the default for {facts.effect} tools"
 
     def denies_tool(self, tool: str, skill: str = "") -> bool:
@@ -238,6 +240,8 @@ class Policy:
         return replace(self, rules=(*(r for r in self.rules if r.source != source), *tuple(rules)))
 
 
+_SHOWN = 80
+"""Characters of a command in a reason."""
 _STRICTEST: tuple[Decision, ...] = ("deny", "ask", "allow")
 
 

@@ -7,6 +7,7 @@ a rule then means is said in `commandline`; whether a command runs is decided by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from agent_magics.tools.commands.repository import repository_runs
 from agent_magics.tools.workspace import Workspace
 
 NEEDS_EXTRA = "it is more than one plain command, which only the extra agent_magics[shell] can read"
+_MORE = re.compile(r"[\\<>#\n]")
 MAX_PATHS = 300
 """Words of a line that are looked up as paths; a line with more is only allowed as it stands."""
 
@@ -43,7 +45,7 @@ def read_command(command: str, workspace: Workspace) -> CommandLine:
     found, within = tuple(findings.found), tuple(findings.within)
     try:
         simple = read_plain(command)
-        _agree(simple, reading)
+        _agree(command, simple, reading)
         parts = tuple(_parts(simple, workspace))
         refused = _repository(simple, workspace)
     except NotPlain as reason:
@@ -53,10 +55,10 @@ def read_command(command: str, workspace: Workspace) -> CommandLine:
     return CommandLine(parts, refused, found, within, findings.unclear)
 
 
-def _agree(simple: Sequence[Simple], reading: Reading | None) -> None:
+def _agree(command: str, simple: Sequence[Simple], reading: Reading | None) -> None:
     """Two readings of one text, or it is not plain."""
     if reading is None:
-        if len(simple) > 1 or simple[0].assignments:
+        if len(simple) > 1 or simple[0].assignments or _MORE.search(command):
             raise NotPlain(NEEDS_EXTRA)
         return
     if reading.broken or [c.words for c in reading.commands] != [s.words for s in simple]:
@@ -65,21 +67,25 @@ def _agree(simple: Sequence[Simple], reading: Reading | None) -> None:
 
 def _parts(simple: Sequence[Simple], workspace: Workspace) -> Iterable[Part]:
     folders = _folders(simple, workspace)
-    several = len(simple) > 1
-    moved = any(changes_shell(command.words) for command in simple[1 if folders[1:] else 0 :])
-    count = sum(len(command.words) for command in simple)
+    several, gone = len(simple) > 1, len(folders) > 1
+    changed = any(changes_shell(command.words) for command in simple[1 if gone else 0 :])
+    many = sum(len(command.words) for command in simple) > MAX_PATHS
     for command in simple:
-        why = limit(command.words)
-        if command.assignments:
-            why = f"it sets {command.assignments[0].partition('=')[0]}"
-        elif moved and several:
-            why = why or "another command of the line changes the shell"
-        elif not why and count > MAX_PATHS:
+        why = _own_limit(command)
+        if not why and changed and several:
+            why = "another command of the line changes the shell"
+        if not why and many:
             why = "the line holds too many words to look at each"
-        elif not why:
-            why = _reach(command.words, folders, workspace)
-        words = (*command.assignments, *command.words)
-        yield Part(words, why, alone=several and (moved or bool(why and command.fed)))
+        why = why or _reach(command.words, folders, workspace)
+        # What runs other things runs them elsewhere behind a `cd`, and takes them from a pipe.
+        alone = several and (changed or (bool(why) and (command.fed or gone)))
+        yield Part((*command.assignments, *command.words), why, alone)
+
+
+def _own_limit(command: Simple) -> str:
+    if command.assignments:
+        return f"it sets {command.assignments[0].partition('=')[0]}"
+    return limit(command.words)
 
 
 def _folders(simple: Sequence[Simple], workspace: Workspace) -> tuple[str, ...]:
@@ -91,6 +97,8 @@ def _folders(simple: Sequence[Simple], workspace: Workspace) -> tuple[str, ...]:
 
 def _reach(words: Sequence[str], folders: Sequence[str], workspace: Workspace) -> str:
     """Why a command needs a person's word for what it names, or the empty text."""
+    if "/" in words[0] and not words[0].startswith("/") and len(folders) > 1:
+        return f"{words[0]} is another program behind cd"
     write = not only_looks(words)
     for word in words[1:]:
         for path in named_paths(word):

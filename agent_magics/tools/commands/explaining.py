@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_magics.commandline import command_pattern
 from agent_magics.policy import Rule
 from agent_magics.tools.commands.grammar import engine
 from agent_magics.tools.commands.lexing import NotPlain, read_plain
 from agent_magics.tools.commands.programs import limit
-
-_OPERATOR = re.compile(r"&&|\|\||[;&|<>\n]")
 
 
 def rule_meaning(rule: Rule) -> str:
@@ -23,10 +19,10 @@ def rule_meaning(rule: Rule) -> str:
     if not pattern.wild:
         return _exact_meaning(rule.pattern)
     program = pattern.pieces[0].split("\x1f")[0]
-    if _OPERATOR.search(rule.pattern):
+    if pattern.whole:
         return (
-            "A pattern with * is matched with one simple command at a time, so one with an "
-            "operator in it allows nothing. Make a rule for each command."
+            "This allows nothing: a pattern with * is matched with one simple command at a time, "
+            "and no simple command holds an operator. Make a rule for each command."
         )
     if not program:
         return (

@@ -13,7 +13,13 @@ from agent_magics.commandline import ANY
 from agent_magics.tools.commands.git import subcommand
 from agent_magics.tools.commands.grammar import MOST_COMMANDS, Command, Reading, read_tree
 from agent_magics.tools.commands.lexing import MAX_LENGTH, NotPlain, read_plain
-from agent_magics.tools.commands.programs import is_shell, program_names, runs_code, runs_others
+from agent_magics.tools.commands.programs import (
+    is_shell,
+    joined_again,
+    program_names,
+    runs_code,
+    runs_others,
+)
 
 MAX_DEPTH = 6
 """Strings within strings that are read as commands."""
@@ -93,7 +99,8 @@ class Findings:
             self._later(command.input, depth)
         if runs_others(words):
             self.within[words] = None
-            self._later(" ".join(words[1:]), depth)
+            if rest := joined_again(words):
+                self._later(" ".join(rest), depth)
             for word in words[1:]:
                 if _MORE_THAN_A_WORD.search(word):
                     self._later(word, depth)

@@ -156,6 +156,8 @@ def _word(node: Node, source: bytes) -> str:
 
 def _text(node: Node, source: bytes) -> str:
     """The node's text with `ANY` in the place of each expansion."""
+    if not node.child_count and node.type not in _EXPANSIONS:
+        return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
     pieces, at = [], node.start_byte
     waiting = [node]
     while waiting:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from agent_magics.tools.commands.naming import names
 from agent_magics.tools.commands.words import ASSIGNMENT, expansion, read_word
@@ -82,7 +83,7 @@ def read_plain(command: str) -> tuple[Simple, ...]:
         raise NotPlain(f"it is longer than {MAX_LENGTH:,} characters")
     if not all(character.isprintable() or character in "\n\t" for character in command):
         raise NotPlain("it holds a character that cannot be seen")
-    commands = tuple(_commands(command))
+    commands = tuple(islice(_commands(command), MAX_COMMANDS + 1))
     if not commands:
         raise NotPlain("it holds no command")
     if len(commands) > MAX_COMMANDS:

@@ -17,7 +17,7 @@ _ONE_WORD = names(
     """
     ls cat head tail wc stat file du df grep egrep fgrep diff cmp comm cut tr nl uniq sort tree
     realpath basename dirname readlink find fd test echo printf pwd date which type id whoami uname
-    hostname uptime free ps sha256sum sha1sum md5sum jq yq column seq pytest mypy pyright pylint
+    uptime free sha256sum sha1sum md5sum jq yq column seq pytest mypy pyright pylint
     flake8 black isort bandit vulture codespell shellcheck shfmt yamllint markdownlint eslint tsc
     prettier jest vitest mocha clang-format rustfmt gofmt cloc tokei sloccount mkdir touch
     """
@@ -26,8 +26,7 @@ _TWO_WORDS: dict[str, frozenset[str]] = {
     "git": names(
         """
         status log diff show blame describe shortlog rev-parse rev-list ls-files ls-tree cat-file
-        name-rev merge-base for-each-ref grep add branch checkout switch commit stash tag fetch
-        restore mv worktree cherry-pick merge pull
+        name-rev merge-base for-each-ref grep add branch checkout switch commit stash tag fetch mv
         """
     ),
     "ruff": frozenset(("check", "format", "rule")),

@@ -84,17 +84,20 @@ class Options:
         short: Letters of one-dash options.
         long: Names of two-dash options; any beginning of them counts, as programs take those.
         words: Whole words.
+        bare: Letters in words without a dash, for programs that take options so.
     """
 
     does: str
     short: str = ""
     long: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
+    bare: str = ""
 
     def given(self, words: Sequence[str]) -> str:
         """The first of these options among the words, or the empty text."""
         for word in words:
-            if word in self.words or self._short(word) or self._long(word):
+            bare = word[:1] != "-" and any(letter in self.bare for letter in word)
+            if bare or word in self.words or self._short(word) or self._long(word):
                 return word
         return ""
 
@@ -130,6 +133,7 @@ _OPTIONS: dict[str, Options] = {
     "egrep": _RECURSIVE,
     "fgrep": _RECURSIVE,
     "zgrep": _RECURSIVE,
+    "ps": Options("shows the environment of processes", "oO", ("format",), bare="eoO"),
     "printf": Options("evaluates its words", "v"),
     "test": Options("evaluates its words", "vR"),
     "base64": Options("writes files", "o", ("output",)),
@@ -139,6 +143,7 @@ _OPTIONS: dict[str, Options] = {
     "curl": Options("reads its options from a file", "K", ("config",)),
     "yq": Options("changes files", "i", ("inplace",)),
 }
+_JOINS = names("eval ssh rsh mosh watch parallel su runuser sg script flock entr trap batch at")
 _VERSION = re.compile(r"-?[0-9]+(?:\.[0-9]+)*$")
 _PLAIN_SED = re.compile(r"(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p(?:;(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p)*")
 
@@ -195,6 +200,14 @@ def runs_others(words: Sequence[str]) -> bool:
     """Whether other commands may stand among the words, for what forbids them."""
     called = program_names(words[0])
     return any(n in _RUNS_OTHERS or n in _SHELLS or n in ("find", "fd", "fdfind") for n in called)
+
+
+def joined_again(words: Sequence[str]) -> Sequence[str]:
+    """The words that a program joins to one text and gives to a shell, with options before it."""
+    for at, word in enumerate(words):
+        if word in _JOINS:
+            return words[at + 1 :]
+    return ()
 
 
 def runs_code(words: Sequence[str]) -> bool:

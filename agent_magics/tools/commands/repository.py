@@ -61,7 +61,8 @@ def repository_runs(folder: Path, *, reads: bool) -> str:
         if found is None:
             return ""
         common = _common(found)
-        for path in (common / "config", found / "config.worktree"):
+        inner = (*common.glob("modules/*/config"), *common.glob("modules/*/*/config"))
+        for path in (common / "config", found / "config.worktree", *inner):
             setting = _setting(path)
             if setting:
                 return f"the repository's own configuration can run programs ({setting})"
