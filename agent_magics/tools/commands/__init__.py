@@ -51,7 +51,9 @@ def read_command(command: str, workspace: Workspace) -> CommandLine:
     except NotPlain as reason:
         return CommandLine((), str(reason), found, within, findings.unclear)
     except (ToolError, OSError) as error:
-        return CommandLine((), f"the folder cannot be used: {error}", found, within, "")
+        return CommandLine(
+            (), f"the folder cannot be used: {error}", found, within, findings.unclear
+        )
     return CommandLine(parts, refused, found, within, findings.unclear)
 
 
