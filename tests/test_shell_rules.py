@@ -13,15 +13,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent_magics.commandline import ANY, CommandLine, Part, command_pattern
-from agent_magics.policy import CallFacts, Policy, Rule
+from agent_magics.messages import Assistant
+from agent_magics.policy import Answer, CallFacts, Policy, Rule
 from agent_magics.tools.commands import read_command
 from agent_magics.tools.commands.explaining import reading_note, rule_meaning
 from agent_magics.tools.commands.grammar import engine, read_tree
 from agent_magics.tools.commands.lexing import MAX_COMMANDS, MAX_LENGTH, NotPlain, read_plain
 from agent_magics.tools.commands.offers import offered_scopes
 from agent_magics.tools.commands.repository import repository_runs
+from agent_magics.tools.shell import run_shell_tool
 from agent_magics.tools.workspace import Workspace
 from tests.test_shell_bypasses import policy, repository, sections, verdict
+from tests.turns import Scene, call, calls
 
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="there is no bash on this machine")
@@ -500,6 +503,30 @@ def test_every_button_allows_what_it_was_offered_for_and_only_words_behind_it(sp
         assert verdict(made, f"sudo {case.command}", space) != "allow"
 
 
+def test_after_always_the_next_such_command_runs_without_a_question(space):
+    tool = run_shell_tool(space)
+    _, prefix = tool.scopes({"command": "ls src"})
+    commands = ["ls src", "ls -l sub", "ls sub; touch made"]
+    replies = [calls(call("run_shell", f"c{n}", command=c)) for n, c in enumerate(commands)]
+    scene = Scene([*replies, Assistant("Done.")], [tool], [Answer(True, scope=prefix)])
+    scene.ask()
+    assert [question.title for question in scene.person.asked] == [
+        "run_shell ls src",
+        "run_shell ls sub; touch made",
+    ]
+    assert scene.person.asked[1].reason == "no rule allows 'touch made'"
+    assert not (space.root() / "made").exists()
+
+
+def test_edited_arguments_are_judged_by_what_they_run(space):
+    tool = run_shell_tool(space)
+    edited = Answer(True, arguments='{"command": "env touch made"}')
+    replies = [calls(call("run_shell", command="ls > /dev/null; true")), Assistant("Done.")]
+    scene = Scene(replies, [tool], [edited], policy=policy("deny touch *"))
+    scene.ask()
+    assert not (space.root() / "made").exists()
+
+
 # -- what the person is told ---------------------------------------------------------------------
 
 
@@ -508,6 +535,7 @@ def test_every_button_allows_what_it_was_offered_for_and_only_words_behind_it(sp
     [
         ("", "every command, whatever it does"),
         ("*", "every plain command"),
+        ("* x", "every plain command that the text fits"),
         ("git *", "git with any words: push"),
         ("ls *", "ls with any words"),
         ("git*", "name begins with git"),

@@ -25,6 +25,8 @@ def rule_meaning(rule: Rule) -> str:
             "and no simple command holds an operator. Make a rule for each command."
         )
     if not program:
+        if rule.pattern != "*":
+            return "This allows every plain command that the text fits, of any program."
         return (
             "This allows every plain command of any program, rm included. Substitutions, "
             "redirections and programs that run other ones still ask."

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_JOINTS = re.compile(r"[=:@,]")
+_JOINTS = re.compile(r"[=@,]|:(?!//)|(?<=file):", re.IGNORECASE)
+"""Characters behind which a path may begin; not in `https://host/x`, which is none."""
 _CLUSTER = 5
 """Letters of one-dash options in one word before a value that is written to them."""
 
