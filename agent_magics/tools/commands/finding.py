@@ -14,11 +14,11 @@ from agent_magics.tools.commands.git import subcommand
 from agent_magics.tools.commands.grammar import MOST_COMMANDS, Command, Reading, read_tree
 from agent_magics.tools.commands.lexing import MAX_LENGTH, NotPlain, read_plain
 from agent_magics.tools.commands.programs import (
-    is_shell,
     joined_again,
     program_names,
     runs_code,
     runs_others,
+    takes_commands,
 )
 
 MAX_DEPTH = 6
@@ -26,7 +26,7 @@ MAX_DEPTH = 6
 MAX_FOUND = 2 * MOST_COMMANDS
 """Commands that are kept of a text and of all texts in it; each counts by up to three names."""
 
-_BREAKS = re.compile(r"[;&|()\n`{}<>\"']|\$\(")
+_BREAKS = re.compile(r"[;&|()\n`{}<>\"'=!,]|\$\(")
 _MORE_THAN_A_WORD = re.compile(r"[\s;&|()`$<>'\"]")
 
 
@@ -93,7 +93,7 @@ class Findings:
         self.found[(name, *words[1:])] = None
         if name == "git" and (at := subcommand(words)):
             self.found[("git", *words[at:])] = None
-        if is_shell(words) and (command.fed or command.input or len(words) == 1):
+        if takes_commands(words) and (command.fed or len(words) == 1):
             self.unclear = "a shell in it runs what it reads"
             self._pieces(text)
             self._later(command.input, depth)

@@ -37,7 +37,7 @@ class Command:
         words: With `ANY` for what only the shell will know; without assignments.
         assigned: The values of assignments before it.
         input: The text that a here-document or a here-string gives it.
-        fed: Whether it stands in a pipe behind another one.
+        fed: Whether something but the terminal is its input: a pipe, a file, a here-document.
     """
 
     words: tuple[str, ...]
@@ -127,14 +127,16 @@ def _command(place: _Place, source: bytes) -> Command:
     words: list[str] = []
     assigned: list[str] = []
     given: list[str] = []
+    fed = place.fed
     for child in (*place.node.children, *place.redirects):
         if child.type == "variable_assignment" and place.node.type == "command":
             assigned.append(_word(child, source))
         elif child.type in _REDIRECTS:
             words.extend(_redirected(child, source, given))
+            fed = fed or any(inner.type.startswith("<") for inner in child.children)
         elif child.type != "comment":
             words.append(_word(child, source))
-    return Command(tuple(words), tuple(assigned), "\n".join(given), place.fed)
+    return Command(tuple(words), tuple(assigned), "\n".join(given), fed)
 
 
 def _redirected(node: Node, source: bytes, given: list[str]) -> list[str]:

@@ -16,60 +16,65 @@ from agent_magics.tools.commands.naming import names
 
 _RUNS_OTHERS = names(
     """
-    env xargs sudo doas su timeout nice nohup setsid stdbuf time watch parallel command builtin exec
-    eval source . trap coproc script ionice chrt taskset chroot unshare nsenter busybox toybox
-    strace ltrace perf gdb valgrind flock entr at batch crontab systemd-run runuser pkexec sg
-    newgrp setarch linux32 linux64 prlimit fakeroot proot firejail bwrap dbus-run-session xvfb-run
-    unbuffer expect tmux screen start-stop-daemon daemonize caffeinate rlwrap catchsegv setpriv
-    capsh cgexec numactl hyperfine alias run-parts chpst softlimit setuidgid faketime eatmydata
-    torsocks proxychains proxychains4 cpulimit rr logsave ld.so ld-linux ld-linux-x86-64.so xterm
-    xdg-open open osascript launchctl systemctl service ansible ansible-playbook vagrant jobs fc
-    bind complete compgen compopt hash enable mapfile readarray watchexec inotifywait nodemon
-    foreman overmind direnv mise asdf sshpass autossh pssh pdsh clush socat ssh mosh rsh rexec
-    nc ncat netcat telnet ftp sftp lftp scp rsync ssh-agent ssh-add ssh-keygen gpg gpg2 openssl
-    tar bsdtar gtar zip unzip 7z 7za cpio ar
+    env xargs sudo doas su timeout nice nohup setsid stdbuf time watch parallel command builtin
+    exec eval source . trap coproc script ionice chrt taskset chroot unshare nsenter busybox
+    toybox strace ltrace perf gdb valgrind flock entr at batch crontab systemd-run runuser
+    pkexec sg newgrp setarch linux32 linux64 prlimit fakeroot proot firejail bwrap
+    dbus-run-session xvfb-run unbuffer expect tmux screen start-stop-daemon daemonize caffeinate
+    rlwrap catchsegv setpriv capsh cgexec numactl hyperfine alias run-parts chpst softlimit
+    setuidgid faketime eatmydata torsocks proxychains proxychains4 cpulimit rr logsave ld.so
+    ld-linux ld-linux-x86-64.so xterm xdg-open open osascript launchctl systemctl service
+    ansible ansible-playbook vagrant jobs fc bind complete compgen compopt hash enable mapfile
+    readarray watchexec inotifywait nodemon foreman overmind direnv mise asdf sshpass autossh
+    pssh pdsh clush socat ssh mosh rsh rexec nc ncat netcat telnet ftp sftp lftp scp rsync
+    ssh-agent ssh-add ssh-keygen gpg gpg2 openssl tar bsdtar zip unzip 7z 7za cpio ar sudoedit
+    visudo su-exec gosu tini dumb-init s6-setuidgid ltrace bpftrace stap doppler op aws-vault
+    sops chamber dotenv fzf ldd logrotate nmap aria2c yt-dlp py-spy pyenv rbenv nodenv nvm volta
+    fnm mail mailx mutt sendmail exim hg bzr cvs fossil jj darcs pandoc
     """
 )
 _SHELLS = names("sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash pwsh")
 _RUNS_CODE = _SHELLS | names(
     """
-    nu elvish xonsh powershell cmd python pythonw pypy ipython jupyter bpython perl ruby irb node
-    nodejs deno bun bunx tsx ts-node php lua luajit tclsh wish rscript r julia ghci runghc
-    runhaskell scala groovy java javac jshell kotlin kotlinc swift go awk gawk mawk nawk
-    original-awk ed ex vi vim nvim view rvim gvim vimdiff rview emacs emacsclient nano pico joe
-    micro hx less more most man info pager dc m4 gnuplot octave matlab sage sqlite psql mysql
-    mariadb mongo mongosh redis-cli tex latex pdftex pdflatex xelatex lualatex latexmk gs
-    ghostscript ffmpeg convert magick dotnet csi ocaml racket guile sbcl clisp erl elixir iex mix
-    crystal nim zig gcc cc g++ c++ clang ld as dd gimp inkscape blender qemu wine papermill
-    streamlit uvicorn gunicorn flask django-admin celery airflow pdb coverage crash tshark tcpdump
+    nu elvish xonsh powershell cmd py python python-dbg pythonw pypy ipython jupyter bpython
+    perl ruby irb node nodejs deno bun bunx tsx ts-node php lua luajit tclsh wish rscript r
+    julia ghci runghc runhaskell scala groovy java javac jshell kotlin kotlinc swift go awk gawk
+    mawk nawk original-awk ed ex vi vim nvim view rvim gvim vimdiff rview emacs emacsclient nano
+    pico joe micro hx less more most man info pager dc m4 gnuplot octave matlab sage sqlite psql
+    mysql mariadb mongo mongosh redis-cli tex latex pdftex pdflatex xelatex lualatex latexmk gs
+    ghostscript ffmpeg convert magick dotnet csi ocaml racket guile sbcl clisp erl elixir iex
+    mix crystal nim zig gcc cc g++ c++ clang ld as dd ranger mc nnn lf gimp inkscape blender
+    qemu wine papermill streamlit uvicorn gunicorn flask django-admin celery airflow pdb
+    coverage crash tshark tcpdump
     """
 )
 _READS_ALL = names("rg ripgrep ag ack ugrep sift rgrep")
 _BUILDS = names(
     """
-    make gmake bmake nmake cmake ctest ninja meson bazel bazelisk buck buck2 scons waf tup just task
-    rake cargo rustc rustup mvn mvnw gradle gradlew ant sbt lein bundle bundler gem pod npm npx yarn
-    pnpm pnpx corepack lerna nx turbo pip pipx uv uvx poetry pdm hatch rye conda mamba micromamba
-    pixi tox nox invoke fab doit easy_install twine flit composer brew port apt apt-get aptitude
-    dpkg yum dnf rpm zypper pacman apk snap flatpak nix nix-shell nix-build guix stack cabal opam
-    rebar3 docker-compose docker podman buildah nerdctl kubectl helm terraform pulumi packer gh glab
-    hub pre-commit husky act earthly dagger skaffold tilt autoreconf autoconf automake libtool
-    configure setup.py manage.py webpack vite gulp grunt storybook cypress playwright
+    make gmake bmake nmake cmake ctest ninja meson bazel bazelisk buck buck2 scons waf tup just
+    task rake cargo rustc rustup mvn mvnw gradle gradlew ant sbt lein bundle bundler gem pod npm
+    npx yarn pnpm pnpx corepack lerna nx turbo pip pipx uv uvx poetry pdm hatch rye conda mamba
+    micromamba pixi tox nox invoke fab doit easy_install twine flit composer brew port apt
+    apt-get aptitude dpkg yum dnf rpm zypper pacman apk snap flatpak nix nix-shell nix-build
+    guix stack cabal opam rebar3 docker-compose docker podman buildah nerdctl kubectl helm
+    terraform pulumi packer gh glab hub pre-commit sphinx-build mkdocs jekyll hugo husky act
+    earthly dagger skaffold tilt autoreconf autoconf automake libtool configure setup.py
+    manage.py webpack vite gulp grunt storybook cypress playwright
     """
 )
 _SHELLS_OWN = names(
     """
     cd pushd popd dirs alias unalias export declare typeset local readonly unset set shopt hash
-    enable builtin command eval exec source . trap let read readarray mapfile getopts wait ulimit
-    umask bind complete compgen compopt fc history jobs bg fg disown suspend kill exit return break
-    continue shift logout caller times
+    enable builtin command eval exec source . trap let read readarray mapfile getopts wait
+    ulimit umask bind complete compgen compopt fc history jobs bg fg disown suspend kill exit
+    return break continue shift logout caller times
     """
 )
 """What the shell does itself, so that it can change what later words mean."""
 _LOOKS = names(
     """
-    ls cat head tail wc stat file du df grep egrep fgrep diff cmp comm cut tr nl sha256sum sha1sum
-    md5sum tree realpath basename dirname readlink find test jq od hexdump
+    ls cat head tail wc stat file du df grep egrep fgrep diff cmp comm cut tr nl sha256sum
+    sha1sum md5sum tree realpath basename dirname readlink find test jq od hexdump
     """
 )
 """They only read, so what is merely protected against writing (`.git`) may be named."""
@@ -133,6 +138,9 @@ _OPTIONS: dict[str, Options] = {
     "egrep": _RECURSIVE,
     "fgrep": _RECURSIVE,
     "zgrep": _RECURSIVE,
+    "bat": Options("runs programs", "", ("pager",)),
+    "svn": Options("runs programs", "", ("diff-cmd", "diff3-cmd", "editor-cmd", "config-option")),
+    "install": Options("runs programs", "s", ("strip-program",)),
     "ps": Options("shows the environment of processes", "oO", ("format",), bare="eoO"),
     "printf": Options("evaluates its words", "v"),
     "test": Options("evaluates its words", "vR"),
@@ -143,7 +151,15 @@ _OPTIONS: dict[str, Options] = {
     "curl": Options("reads its options from a file", "K", ("config",)),
     "yq": Options("changes files", "i", ("inplace",)),
 }
+_READ_COMMANDS = _SHELLS | names("source . at batch crontab ssh rsh mosh su parallel busybox")
 _JOINS = names("eval ssh rsh mosh watch parallel su runuser sg script flock entr trap batch at")
+_GNU = names(
+    """
+    gtimeout gxargs gfind gsed gsort gsplit gnice gnohup genv gstdbuf gchroot gtest ggrep gegrep
+    gfgrep gdate gshuf gcsplit gprintf gtar gtime ginstall gdd gbase64 gcp gmv grm
+    """
+)
+"""Names of GNU's programs where the system has its own: `gfind` is find."""
 _VERSION = re.compile(r"-?[0-9]+(?:\.[0-9]+)*$")
 _PLAIN_SED = re.compile(r"(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p(?:;(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p)*")
 
@@ -151,13 +167,15 @@ _PLAIN_SED = re.compile(r"(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p(?:;(?:[0-9]+|\$)(?:,
 def program_names(word: str) -> tuple[str, ...]:
     """The names that a program's first word may mean in the tables.
 
-    `/usr/bin/Python3.12` is python for them: paths, versions, endings and case are no disguise.
+    `/usr/bin/Python3.12` is python for them, `vim.basic` vim and `gsed` sed: paths, versions,
+    endings and case are no disguise.
     """
     name = re.split(r"[/\\]", word)[-1].lower()
-    for ending in (".exe", ".cmd", ".bat"):
-        name = name.removesuffix(ending)
-    bare = _VERSION.sub("", name)
-    return (name, bare) if bare and bare != name else (name,)
+    stem = name.partition(".")[0] or name
+    bare = _VERSION.sub("", stem) or stem
+    if bare in _GNU:
+        bare = bare[1:]
+    return tuple(dict.fromkeys((name, stem, bare)))
 
 
 def limit(words: Sequence[str]) -> str:
@@ -168,7 +186,7 @@ def limit(words: Sequence[str]) -> str:
     """
     called = program_names(words[0])
     name = called[-1]
-    if any(n in _RUNS_OTHERS for n in called):
+    if any(n in _RUNS_OTHERS or n.startswith("git-") for n in called):
         return f"{name} can run other commands"
     if any(n in _RUNS_CODE for n in called):
         return f"{name} runs code that it is given"
@@ -220,9 +238,17 @@ def runs_code(words: Sequence[str]) -> bool:
     )
 
 
-def is_shell(words: Sequence[str]) -> bool:
-    """Whether it is a shell, which runs what it reads."""
-    return any(name in _SHELLS for name in program_names(words[0]))
+def takes_commands(words: Sequence[str]) -> bool:
+    """Whether it runs what it reads as commands, as a shell does, or puts it into commands."""
+    among = words if runs_others(words) else words[:1]
+    filling = {"-I", "-i", "--replace"} & {
+        word[:9] if word[:2] == "--" else word[:2] for word in words
+    }
+    return any(
+        name in _READ_COMMANDS or (name == "xargs" and filling)
+        for word in among
+        for name in program_names(word)
+    )
 
 
 def changes_shell(words: Sequence[str]) -> bool:
