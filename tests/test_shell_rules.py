@@ -87,7 +87,9 @@ def quoted(draw, word):
     ways = [_single(word)]
     if not set(word) & set('$`\\"!'):
         ways.append(f'"{word}"')
-    ways.append("".join(c if c.isalnum() else f"\\{c}" for c in word) or "''")
+    if word and " " not in word:
+        # The grammar sees an escaped blank at the end of a text in another way, so that asks.
+        ways.append("".join(c if c.isalnum() else f"\\{c}" for c in word))
     if word.isalnum() and word.isascii():
         ways += [word, f"{word[:1]}''{word[1:]}", f'{word[:1]}"{word[1:]}"']
     return draw(st.sampled_from(ways))
@@ -103,7 +105,7 @@ def written(draw):
     words = draw(st.lists(WORD, min_size=1, max_size=5))
     blanks = st.sampled_from([" ", "  ", "\t"])
     texts = [
-        "".join(draw(blanks) + draw(quoted(word)) for word in words).strip(" \t") for _ in range(2)
+        "".join(draw(blanks) + draw(quoted(word)) for word in words).lstrip(" \t") for _ in range(2)
     ]
     return tuple(words), texts[0], texts[1]
 
@@ -124,7 +126,8 @@ def ran(text, shell):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
         log.touch()
-        show = "{{ printf '%s\\0' {name} \"$@\"; printf '\\001\\0'; }} >>'{log}'"
+        # One write for each record: the commands of a pipe run at the same time.
+        show = "printf '%s\\0' {name} \"$@\" $'\\001' >>'{log}'"
         functions = "\n".join(f"{n}() {{ {show.format(name=n, log=log)}; }}" for n in "pq")
         Path(folder, "functions").write_text(functions, encoding="utf-8")
         cwd = Path(folder, "cwd")
@@ -402,6 +405,7 @@ def test_a_repository_that_runs_programs_makes_git_ask(tmp_path, setting):
         config.write(f"\n{setting}\n")
     for rule in ("allow git status", "allow git *", "allow *"):
         assert not allowed("git status", space, rule)
+    assert not allowed("timeout 5 git status", space, "allow timeout 5 git status")
     assert allowed("ls", space, "allow ls")
     assert allowed("git status", space, "allow")
     assert offered_scopes("git status", read_command("git status", space)) == ()

@@ -23,6 +23,7 @@ from agent_magics.tools.commands.programs import (
     limit,
     only_looks,
     program_names,
+    runs_others,
 )
 from agent_magics.tools.commands.repository import repository_runs
 from agent_magics.tools.workspace import Workspace
@@ -104,7 +105,7 @@ def _reach(words: Sequence[str], folders: Sequence[str], workspace: Workspace) -
     write = not only_looks(words)
     for word in words[1:]:
         for path in named_paths(word):
-            for folder in folders:
+            for folder in folders if path != "/dev/null" else ():
                 joined = path if path.startswith(("/", "~")) else f"{folder}/{path}"
                 if workspace.outside(joined, write=write):
                     return f"{word} is protected, or outside the workspace"
@@ -115,13 +116,19 @@ def _reach(words: Sequence[str], folders: Sequence[str], workspace: Workspace) -
 
 def _repository(simple: Sequence[Simple], workspace: Workspace) -> str:
     """What git would run because a repository says so, whatever the command."""
-    for command in simple:
-        if program_names(command.words[0])[-1] != "git":
-            continue
-        at = subcommand(command.words)
-        reads = bool(at) and command.words[at] in READS
+    kinds = {kind for command in simple for kind in _git_kinds(command.words)}
+    for reads in sorted(kinds):
         for folder in _folders(simple, workspace):
             runs = repository_runs(Path(workspace.root(), folder), reads=reads)
             if runs:
                 return runs
     return ""
+
+
+def _git_kinds(words: Sequence[str]) -> Iterable[bool]:
+    """Whether git runs in a command, also behind `timeout 5`; true where it only looks."""
+    for start, word in enumerate(words if runs_others(words) else words[:1]):
+        if program_names(word)[-1] == "git":
+            command = words[start:]
+            at = subcommand(command)
+            yield bool(at) and command[at] in READS

@@ -18,7 +18,7 @@ from agent_magics.tools.commands.programs import (
     program_names,
     runs_code,
     runs_others,
-    takes_commands,
+    runs_what_it_reads,
 )
 
 MAX_DEPTH = 6
@@ -30,6 +30,9 @@ _BREAKS = re.compile(r"[;&|()\n`{}<>\"'=!,]|\$\(")
 _MORE_THAN_A_WORD = re.compile(r"[\s;&|()`$<>'\"]")
 
 
+_MISREAD = re.compile(r"\\\n|\$(?=[\"'])")
+"""What the grammar takes for something else than bash: a line that begins with a continuation,
+`$"` in the middle of a word. The text is read once more without it."""
 _UNKNOWN = "$_"
 """Written for `ANY` in a text that is read again, since a grammar knows no such character."""
 
@@ -77,13 +80,17 @@ class Findings:
             return None
         self._seen.add(text)
         reading = read_tree(text.replace(ANY, _UNKNOWN))
-        known = _plainly(text) if reading is None else reading
-        if known.broken:
+        plain = _plainly(text)
+        if (reading or plain).broken:
             self.unclear = "not all of it can be read"
             self._pieces(text)
-        for command in known.commands:
+        # Where the two readings differ, what either sees may run.
+        both = dict.fromkeys((*(reading.commands if reading else ()), *plain.commands))
+        for command in both:
             words = tuple(word.replace(_UNKNOWN, ANY) for word in command.words)
             self._add(replace(command, words=words), text, depth)
+        if _MISREAD.search(text):
+            self._later(_MISREAD.sub("", text), depth)
         return reading
 
     def _add(self, command: Command, text: str, depth: int) -> None:
@@ -93,7 +100,7 @@ class Findings:
         self.found[(name, *words[1:])] = None
         if name == "git" and (at := subcommand(words)):
             self.found[("git", *words[at:])] = None
-        if takes_commands(words) and (command.fed or len(words) == 1):
+        if runs_what_it_reads(words, fed=command.fed):
             self.unclear = "a shell in it runs what it reads"
             self._pieces(text)
             self._later(command.input, depth)

@@ -151,7 +151,7 @@ _OPTIONS: dict[str, Options] = {
     "curl": Options("reads its options from a file", "K", ("config",)),
     "yq": Options("changes files", "i", ("inplace",)),
 }
-_READ_COMMANDS = _SHELLS | names("source . at batch crontab ssh rsh mosh su parallel busybox")
+_READ_COMMANDS = names("at batch crontab ssh rsh mosh su parallel busybox")
 _JOINS = names("eval ssh rsh mosh watch parallel su runuser sg script flock entr trap batch at")
 _GNU = names(
     """
@@ -238,17 +238,23 @@ def runs_code(words: Sequence[str]) -> bool:
     )
 
 
-def takes_commands(words: Sequence[str]) -> bool:
-    """Whether it runs what it reads as commands, as a shell does, or puts it into commands."""
-    among = words if runs_others(words) else words[:1]
-    filling = {"-I", "-i", "--replace"} & {
-        word[:9] if word[:2] == "--" else word[:2] for word in words
-    }
-    return any(
-        name in _READ_COMMANDS or (name == "xargs" and filling)
-        for word in among
-        for name in program_names(word)
-    )
+def runs_what_it_reads(words: Sequence[str], *, fed: bool) -> bool:
+    """Whether commands come from a file or an input that nobody sees here.
+
+    Args:
+        words: The program and its words.
+        fed: Whether something but the terminal is its input.
+    """
+    filling = any(word.startswith(("-I", "-i", "--replace")) for word in words)
+    for start, word in enumerate(words if runs_others(words) else words[:1]):
+        called = program_names(word)
+        if any(name in _SHELLS or name in ("source", ".") for name in called):
+            told = any(w[:1] == "-" != w[1:2] and "c" in w for w in words[start + 1 :])
+            if fed or not told:
+                return True
+        if any(name in _READ_COMMANDS or (name == "xargs" and filling) for name in called) and fed:
+            return True
+    return False
 
 
 def changes_shell(words: Sequence[str]) -> bool:
