@@ -16,9 +16,11 @@ precedence, for every kind of run:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from agent_magics.commandline import CommandLine, Part, command_pattern
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Source: TypeAlias = Literal["default", "user", "project", "session"]
@@ -57,7 +59,8 @@ class Rule:
     Args:
         tool: A tool's name; `*` stands for any run of characters (`mcp__git__*`).
         decision: What happens to a call that matches.
-        pattern: What the call's operand must match, whole; `*` as above. Empty: any operand.
+        pattern: What the call's operand must match, whole; `*` as above. Empty: any operand. For
+            shell commands see `commandline`.
         source: Where the rule comes from, which decides its precedence.
         skill: Only while this skill is active; empty: always.
     """
@@ -68,13 +71,38 @@ class Rule:
     source: Source = "session"
     skill: str = ""
 
-    def matches(self, facts: CallFacts) -> bool:
-        """Whether the rule speaks about this call."""
-        return (
-            _glob(self.tool, facts.tool)
-            and (not self.pattern or _glob(self.pattern, facts.operand))
-            and (not self.skill or self.skill == facts.skill)
-        )
+    def matches(self, facts: CallFacts, part: Part | None = None) -> bool:
+        """Whether the rule speaks about this call.
+
+        Args:
+            facts: The call.
+            part: For a shell command, the one simple command that is judged; None: all of them.
+        """
+        if not self._about(facts):
+            return False
+        if not self.pattern:
+            return True
+        line = facts.commands
+        if line is None:
+            return _glob(self.pattern, facts.operand)
+        pattern = command_pattern(self.pattern)
+        if self.decision == "deny":
+            return pattern.concerns(facts.operand, line) == "yes"
+        if self.decision == "ask":
+            return pattern.concerns(facts.operand, line) != "no"
+        parts = line.parts if part is None else (part,)
+        return bool(parts) and all(pattern.permits(facts.operand, line, p) for p in parts)
+
+    def may_deny(self, facts: CallFacts) -> bool:
+        """Whether the rule denies what a shell command may turn out to run."""
+        if self.decision != "deny" or facts.commands is None or not self.pattern:
+            return False
+        concerns = command_pattern(self.pattern).concerns
+        return self._about(facts) and concerns(facts.operand, facts.commands) == "maybe"
+
+    def _about(self, facts: CallFacts) -> bool:
+        """Whether it is about this tool and skill."""
+        return _glob(self.tool, facts.tool) and (not self.skill or self.skill == facts.skill)
 
     def reaches(self, facts: CallFacts) -> bool:
         """Whether the rule may decide about this call's place.
@@ -101,6 +129,7 @@ class CallFacts:
             a command, the code.
         skill: The skill that brought the tool, for bundled tools.
         outside: Whether the call reaches outside the workspace.
+        commands: What was read of the operand, if it is a shell command.
     """
 
     tool: str
@@ -108,6 +137,7 @@ class CallFacts:
     operand: str = ""
     skill: str = ""
     outside: bool = False
+    commands: CommandLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +195,23 @@ class Policy:
     mode: Mode = "ask"
 
     def judge(self, facts: CallFacts) -> Verdict:
-        """The verdict on one call; see the module's text for the order."""
-        matching = [rule for rule in self.rules if rule.matches(facts)]
+        """The verdict on one call; see the module's text for the order.
+
+        A shell command is judged by its simple commands, each by itself; the strictest counts.
+        """
+        # What forbids speaks about the whole call; only a permission is about a part of it.
+        rules = [rule for rule in self.rules if rule.decision == "allow" or rule.matches(facts)]
+        parts = facts.commands.parts if facts.commands else ()
+        verdicts = [self._judged(facts, rules, part) for part in parts or (None,)]
+        strictest = min(verdicts, key=lambda verdict: _STRICTEST.index(verdict.decision))
+        if strictest.decision == "allow":
+            for rule in self.rules:
+                if rule.may_deny(facts):
+                    return Verdict("ask", f"it may run what is denied ({_of(rule.source)}: {rule})")
+        return strictest
+
+    def _judged(self, facts: CallFacts, rules: Sequence[Rule], part: Part | None) -> Verdict:
+        matching = [r for r in rules if r.decision != "allow" or r.matches(facts, part)]
         for rule in matching:
             if rule.decision == "deny":
                 return Verdict("deny", f"{_of(rule.source)}: {rule}")
@@ -187,8 +232,23 @@ class Policy:
         if facts.effect in _ACCEPTED[self.mode]:
             return Verdict("allow", f"the mode is {self.mode}")
         if facts.effect in DEFAULTS:
-            return Verdict(DEFAULTS[facts.effect], f"the default for {facts.effect} tools")
+            return Verdict(DEFAULTS[facts.effect], self._uncovered(facts, part))
         return Verdict("deny", "no rule allows it")
+
+    def _uncovered(self, facts: CallFacts, part: Part | None) -> str:
+        """Why the default counts; with patterns for commands, why none of them did."""
+        line = facts.commands
+        if line is not None and any(
+            rule.decision == "allow" and rule.pattern and rule._about(facts) for rule in self.rules
+        ):
+            if line.opaque:
+                return f"no pattern can allow it: {line.opaque}"
+            if part is not None:
+                only = f" ({part.exact}: only the exact command can be allowed)"
+                words = " ".join(part.words)
+                shown = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+                return f"no rule allows {shown!r}{only if part.exact else ''}"
+        return f"the default for {facts.effect} tools"
 
     def denies_tool(self, tool: str, skill: str = "", effect: Effect = "control") -> bool:
         """Whether no call of the tool can ever pass, so that it need not be offered at all."""
@@ -210,6 +270,11 @@ class Policy:
     def replacing(self, source: Source, rules: Iterable[Rule]) -> Policy:
         """The policy with all rules of one source exchanged for these."""
         return replace(self, rules=(*(r for r in self.rules if r.source != source), *tuple(rules)))
+
+
+_SHOWN = 80
+"""Characters of a command in a reason."""
+_STRICTEST: tuple[Decision, ...] = ("deny", "ask", "allow")
 
 
 def _of(source: Source) -> str:

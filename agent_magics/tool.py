@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from agent_magics.commandline import CommandLine
 from agent_magics.messages import JSON, Display, Image, Usage
 from agent_magics.policy import CallFacts, Effect, Policy, Rule, Scope
 from agent_magics.skill import Skill
@@ -61,6 +62,11 @@ def never_outside(_arguments: Arguments) -> bool:
     return False
 
 
+def no_commands(_arguments: Arguments) -> CommandLine | None:
+    """For tools that run no shell command."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A function that a model may call.
@@ -79,6 +85,7 @@ class Tool:
             nobody is asked in vain.
         outside: Whether a call reaches outside the workspace.
         always: What an "always" button of a call would allow; empty: the button is not offered.
+        commands: What the operand consists of, if it is a shell command; never raises.
     """
 
     name: str
@@ -91,11 +98,17 @@ class Tool:
     preview: Callable[[Arguments], tuple[Display, ...]] = no_preview
     outside: Callable[[Arguments], bool] = never_outside
     always: Callable[[Arguments], tuple[Scope, ...]] | None = None
+    commands: Callable[[Arguments], CommandLine | None] = no_commands
 
     def facts(self, arguments: Arguments) -> CallFacts:
         """What the policy may know of a call with these arguments."""
         return CallFacts(
-            self.name, self.effect, self.operand(arguments), self.skill, self.outside(arguments)
+            self.name,
+            self.effect,
+            self.operand(arguments),
+            self.skill,
+            self.outside(arguments),
+            self.commands(arguments),
         )
 
     def scopes(self, arguments: Arguments) -> tuple[Scope, ...]:

@@ -429,6 +429,16 @@ def test_allowing_what_the_configuration_denies_says_that_it_stays_denied(shell,
     assert "stays denied" in capsys.readouterr().out
 
 
+def test_a_rule_for_commands_is_explained_when_it_is_made(shell, capsys):
+    magic(shell, "agent", "allow run_shell sudo *")
+    magic(shell, "agent", "deny run_shell git push")
+    magic(shell, "agent", "allow run_shell git push origin")
+    said = capsys.readouterr().out
+    assert "No pattern with * can allow this: sudo can run other commands." in said
+    assert "stays denied: this session: deny run_shell git push" in said
+    assert "Commands of run_shell are parsed" in magic(shell, "agent", "policy").text
+
+
 def test_a_configuration_that_is_off_is_shown_and_makes_reading_ask(shell, home):
     (home / "config.yaml").write_text("modle: x\n", encoding="utf-8")
     text = magic(shell, "agent").text

@@ -14,6 +14,8 @@ from agent_magics.magics.quick_actions import action
 from agent_magics.magics.reporting import report
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import MODES, CallFacts, Decision, Rule
+from agent_magics.tools.commands import read_command
+from agent_magics.tools.commands.explaining import reading_note, rule_meaning
 
 if TYPE_CHECKING:
     from agent_magics.findings import Findings
@@ -88,13 +90,14 @@ def _decide(decision: Decision) -> Run:
             )
             raise UsageProblem(f"There is no tool {tool!r}.{hint}")
         rule = Rule(tool, decision, pattern.strip())
+        meaning = rule_meaning(rule) if tool == "run_shell" else ""
         if lasting:
             magics.services.keep(replace(rule, source="user"))
             where = "From now on, in every session"
         else:
             magics.session.policy = magics.session.policy.with_rule(rule)
             where = "In this session"
-        return f"{where}: {rule}{_overruled(magics, rule)}"
+        return f"{where}: {rule}{_overruled(magics, rule)}\n{meaning}".rstrip()
 
     return run
 
@@ -137,7 +140,12 @@ def _overruled(magics: Controls, rule: Rule) -> str:
     """What to add when a stricter rule makes the new one idle."""
     if rule.decision == "deny":
         return ""
-    facts = CallFacts(rule.tool, "control", rule.pattern)
+    commands = (
+        read_command(rule.pattern, magics.services.workspace)
+        if rule.tool == "run_shell" and rule.pattern
+        else None
+    )
+    facts = CallFacts(rule.tool, "control", rule.pattern, commands=commands)
     verdict = magics.policy().judge(facts)
     return f" (but it stays denied: {verdict.reason})" if verdict.decision == "deny" else ""
 
@@ -156,6 +164,7 @@ def policy(magics: Controls, words: str) -> View | str:
         "A deny wins; then this session, then a project's ask, then your configuration, then the "
         f"mode ({magics.policy().mode}), then the default of the tool's effect (read: allow; "
         "write, run, bundled: ask).",
+        reading_note(),
         "Change: %agent allow|ask|deny TOOL [PATTERN] [--always]; take back: %agent policy drop "
         "TOOL [PATTERN]; all of this session's: %agent policy reset",
     ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
 import signal
 import time
@@ -19,11 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from agent_magics.commandline import CommandLine
 from agent_magics.errors import ToolError
 from agent_magics.messages import Display
-from agent_magics.policy import Rule, Scope
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.blocking import in_thread
+from agent_magics.tools.commands import read_command
+from agent_magics.tools.commands.offers import offered_scopes
 from agent_magics.tools.plain import cut, size, terminal_text
 from agent_magics.tools.processes import Command, started
 from agent_magics.tools.redaction import says_secret
@@ -44,8 +45,6 @@ LIVE_EVERY = 0.2
 LIVE_PIECE = 4000
 """Characters in one piece of live output; a flood shows its newest part."""
 
-# Characters by which a command can mean something else tomorrow, or be more than one command.
-_EXPANDS = re.compile(r"[$`*?\[~;&|<>\n\r]")
 _QUIET = {
     # No pager, no editor, no question: nobody sits at the command's terminal.
     **dict.fromkeys(("PAGER", "GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER"), "cat"),
@@ -74,6 +73,9 @@ def run_shell_tool(workspace: Workspace) -> Tool:
     def preview(arguments: Arguments) -> tuple[Display, ...]:
         return (Display("code", _checked(arguments["command"]), "bash"),)
 
+    def commands(arguments: Arguments) -> CommandLine:
+        return read_command(str(arguments["command"]), workspace)
+
     return Tool(
         "run_shell",
         "Run a shell command in the working folder.\n"
@@ -88,7 +90,8 @@ def run_shell_tool(workspace: Workspace) -> Tool:
         run,
         operand=lambda arguments: str(arguments["command"]),
         preview=preview,
-        always=_always,
+        always=lambda arguments: offered_scopes(str(arguments["command"]), commands(arguments)),
+        commands=commands,
     )
 
 
@@ -103,13 +106,6 @@ def _checked(command: str) -> str:
     if b"\0" in encoded:
         raise ToolError("The command holds a NUL character, which no command can.")
     return command
-
-
-def _always(arguments: Arguments) -> tuple[Scope, ...]:
-    command = str(arguments["command"])
-    if _EXPANDS.search(command):
-        return ()
-    return (Scope("exactly this command, this session", Rule("run_shell", "allow", command)),)
 
 
 @dataclass(frozen=True, slots=True)
