@@ -171,6 +171,7 @@ def test_markup_that_a_tool_sends_beside_its_findings_is_not_shown():
     blocks = drawn(
         finished(Display("bundle", evil, data={**extra, MIME: display.data[MIME]})),
     )
+    assert kinds(blocks) == ["call", "findings"]
     bundle = published(list(blocks.values())[-1])
     assert set(bundle) == {"text/html", "text/plain", MIME}
     assert "script" not in json.dumps(bundle)

@@ -7,6 +7,8 @@ import pytest
 
 from agent_magics.findings import MIME
 from tests.environments import NEWEST
+from tests.hostile import HOSTILE
+from tests.test_lab_hostile import ACTIVE, EFFECTS, UNFOLD
 
 pytestmark = [pytest.mark.browser, pytest.mark.kernel]
 
@@ -49,3 +51,31 @@ def test_findings_are_sorted_and_filtered_by_hand_and_a_view_is_kept(notebook):
     assert "widget-view" not in nbformat.writes(saved)
     (kept,) = saved.cells[3].outputs
     assert [f["file"] for f in kept.data[MIME]["findings"]] == ["shop/report.py"]
+
+
+def test_hostile_findings_are_text_in_the_table_and_under_the_controls(lab):
+    hostile = (
+        f"TEXTS = {[*ACTIVE, *(text for _, text in HOSTILE if text.strip())]!r}\n"
+        "from agent_magics.findings import Finding, Findings\n"
+        "from agent_magics.frontends.findings_browser import FindingsBrowser\n"
+        "from agent_magics.frontends.publisher import CellOutput\n"
+        "found = Findings(tuple(Finding(t, 1, 'high', t, t, t, code=t, code_start=1) "
+        "for t in TEXTS))"
+    )
+    browse = "FindingsBrowser(found, CellOutput(get_ipython().kernel)).show()"
+    cells = ["%load_ext agent_magics", hostile, "found", browse]
+    page = lab.notebook("hostile-findings", cells, f"ipykernel-{NEWEST}", own_page=True)
+    page.done(0, 1, 2, 3)
+    for cell in (2, 3):
+        page.until(
+            lambda cell=cell: page.output(cell).locator("table").count() > 0,
+            lambda cell=cell: page.text(cell),
+        )
+        page.reveal(cell)
+        page.page.evaluate(UNFOLD)
+        assert page.page.evaluate(EFFECTS) == []
+        assert ACTIVE[1] in page.text(cell)
+    assert page.dialogs == []
+    ours = (page.address, "data:", "blob:")
+    assert [url for url in page.requests if not url.startswith(ours)] == []
+    lab.close(page)
