@@ -24,8 +24,10 @@ from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import redacted, secret_pairs
 from agent_magics.tools.workspace import Workspace
+from agent_magics.undo.recorder import Recorder
+from agent_magics.undo.store import Store
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -97,7 +99,14 @@ def make_services(
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)
 
-    workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
+    undo = Recorder(
+        Store(data / "undo"),
+        lambda: magics.undo_megabytes * 1_000_000,
+        root,
+        lambda text: redacted(text, secret_pairs(variables)),
+    )
+    workspace = Workspace(root, readable, lambda: secret_pairs(variables), undo)
     names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -126,4 +135,5 @@ def make_services(
         switch=lambda name, on: switches.switch(name, on=on),
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
+        undo=undo,
     )

@@ -108,10 +108,12 @@ def run_cell(
             limits=cell.limits,
             window=cell.window,
         )
-        async with _closing(model):
-            return await cell.session.ask(
-                cell.prompt, turn, performance.renderer, cell.active.skills
-            )
+        undo = services.undo.turn(cell.prompt, cell.session.name, ready.tools)
+        with undo as observer:
+            async with _closing(model):
+                return await cell.session.ask(
+                    cell.prompt, turn, performance.renderer, cell.active.skills, (observer,)
+                )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
 

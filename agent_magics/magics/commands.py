@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import CallFacts, Decision, Rule
 
@@ -172,5 +173,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
     Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
+    Command("undo", "undo [list|N] [--yes] [--force]", "take back a cell's file changes", undo),
+    Command("redo", "redo [--yes] [--force]", "take the last undo back", redo),
     Command("reset", "reset", "forget the conversation", reset),
 )

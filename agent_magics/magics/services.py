@@ -16,6 +16,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.workspace import Workspace
+from agent_magics.undo.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class Services:
         switch: Enables or disables a skill by name, for later kernels as well.
         own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
+        undo: Keeps copies of what tools change, and knows where they lie.
     """
 
     stage: Stage
@@ -125,6 +127,7 @@ class Services:
     switch: Callable[[str, bool], None]
     own_skills: Path
     config_file: Path
+    undo: Recorder
 
 
 class Controls(Protocol):
@@ -132,6 +135,7 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    undo_megabytes: int
 
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""

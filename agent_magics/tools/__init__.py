@@ -15,8 +15,10 @@ from agent_magics.messages import JSON, Display
 from agent_magics.ports import Kernel
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.changing import edit_tool, write_tool
+from agent_magics.tools.deleting import delete_tool
 from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
+from agent_magics.tools.moving import move_tool
 from agent_magics.tools.plain import sendable
 from agent_magics.tools.reading import read_tool
 from agent_magics.tools.searching import grep_tool
@@ -33,6 +35,8 @@ MAKERS: tuple[Maker, ...] = (
     grep_tool,
     write_tool,
     edit_tool,
+    delete_tool,
+    move_tool,
     run_shell_tool,
 )
 KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
