@@ -55,7 +55,7 @@ def bent(lines: list[str], chance: random.Random) -> str:
             text.replace("\r\n", "\n"),
             "\n".join(line.rstrip() for line in plain) + tail,
             "\n".join(f"    {line}" if line.strip() else line for line in plain) + tail,
-            text.translate(str.maketrans("“”–’\u00a0", "\"\"-' ")),
+            text.translate(str.maketrans("“”–’\u00a0", '""-\' ')),
         )
     )
 
@@ -97,9 +97,7 @@ def one(workspace: Workspace, path: Path, chance: random.Random) -> str:
         assert after == head + middle + rest, (lines, old, new)
         return "exact"
     places = [
-        at
-        for at in range(len(lines))
-        if after.startswith(document.encoded("".join(lines[:at])))
+        at for at in range(len(lines)) if after.startswith(document.encoded("".join(lines[:at])))
     ]
     # The place may be another one than was chosen, if only that one is like it; still it is lines.
     assert places

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent_magics.errors import ToolError
 from agent_magics.tools.plain import counted, printable, size
-from agent_magics.tools.states import State, state_of
+from agent_magics.tools.states import State, changeable, state_of
 from agent_magics.tools.workspace import Workspace
 
 MAX_ENTRIES = 5_000
@@ -183,8 +183,7 @@ def refuse_unmovable(folder: Path, shown: str) -> None:
     Raises:
         ToolError: Its permissions do not let it.
     """
-    by_effective = os.access in os.supports_effective_ids
-    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=by_effective):
+    if not changeable(folder):
         raise ToolError(
             f"{shown} cannot be taken away: {printable(folder.name)} is write-protected."
         )

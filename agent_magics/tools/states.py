@@ -97,6 +97,12 @@ def unfollowed(path: Path) -> io.BufferedReader:
         raise
 
 
+def changeable(folder: Path) -> bool:
+    """Whether entries of a folder may be made and taken away."""
+    by_effective = os.access in os.supports_effective_ids
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=by_effective)
+
+
 def new_parents(path: Path) -> tuple[Path, ...]:
     """The folders above a path that do not exist yet, the uppermost first."""
     found = []

@@ -21,6 +21,7 @@ from agent_magics.plain import visible
 from agent_magics.tool import Tool
 from agent_magics.tools.backup import Coming
 from agent_magics.tools.plain import size
+from agent_magics.tools.states import changeable
 from agent_magics.undo.journal import Header, missed_line, ran_line
 from agent_magics.undo.store import OpenTurn, Store
 
@@ -199,7 +200,7 @@ def _no_place(folder: Path, needed: int) -> str:
         OSError: The disk cannot be looked at.
     """
     there = next(place for place in (folder, *folder.parents) if place.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
+    if not changeable(there):
         return f"nothing can be written to {there}"
     free = shutil.disk_usage(there).free
     return f"{there} has only {size(free)} left" * (free < needed)

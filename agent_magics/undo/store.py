@@ -280,7 +280,8 @@ def _size(folder: Path) -> int:
     total = 0
     for place in (folder, folder / "blobs"):
         with suppress(OSError), os.scandir(place) as scan:
-            total += sum(entry.stat(follow_symlinks=False).st_size for entry in scan)
+            sizes = (entry.stat(follow_symlinks=False) for entry in scan)
+            total += sum(status.st_size for status in sizes if stat.S_ISREG(status.st_mode))
     return total
 
 
