@@ -17,7 +17,6 @@ import pytest
 from agent_magics.errors import ToolError
 from agent_magics.events import CallStarted
 from agent_magics.messages import ToolCall
-from agent_magics.tools import entries as tool_entries
 from agent_magics.tools.states import ABSENT, State
 from agent_magics.undo import restoring
 from agent_magics.undo.journal import Change, Header, change_lines, header_line, read_journal

@@ -1,4 +1,4 @@
-"""Any run of changes by the tools, taken back: the tree is byte for byte and mode for mode as before."""
+"""Any run of changes by the tools, taken back: the tree is as before, bytes, modes and links."""
 
 from __future__ import annotations
 

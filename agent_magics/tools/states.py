@@ -97,6 +97,11 @@ def unfollowed(path: Path) -> io.BufferedReader:
         raise
 
 
+def link_above(path: Path) -> Path | None:
+    """The uppermost folder on the way to a path that is a link now; None if there is none."""
+    return next((folder for folder in reversed(path.parents) if folder.is_symlink()), None)
+
+
 def changeable(folder: Path) -> bool:
     """Whether entries of a folder may be made and taken away."""
     by_effective = os.access in os.supports_effective_ids

@@ -6,12 +6,11 @@ else changed since is a conflict, and so is a folder on the way that became a li
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_magics.tools.states import State, state_of
+from agent_magics.tools.states import ABSENT, State, link_above, state_of
 from agent_magics.undo.journal import Journal, Net
 from agent_magics.undo.store import Store
 
@@ -76,9 +75,17 @@ def planned(store: Store, journal: Journal) -> Plan:
     """
     steps: list[Step] = []
     conflicts: list[Conflict] = []
-    for net in journal.nets():
-        now = state_of(net.path)
-        if now.same(net.first) and not _through_link(net.path):
+    nets = journal.nets()
+    # Links that this very undo exchanges for the folders that were there before them.
+    going = {n.path for n in nets if n.first.kind == "folder" and n.path.is_symlink()}
+    for net in nets:
+        link = link_above(net.path)
+        if link is not None and link not in going:
+            if net.first.kind != "absent" or net.left.kind != "absent":
+                conflicts.append(Conflict(net.path, "a folder above it is a link now"))
+            continue
+        now = ABSENT if link is not None else state_of(net.path)
+        if now.same(net.first):
             continue
         step = _step(store, journal, net, now)
         reason, possible = _conflict(store, journal, net, now)
@@ -97,8 +104,6 @@ def _step(store: Store, journal: Journal, net: Net, now: State) -> Step:
 
 def _conflict(store: Store, journal: Journal, net: Net, now: State) -> tuple[str, bool]:
     """Why a path cannot just be taken back, and whether force could."""
-    if _through_link(net.path):
-        return "a folder above it is a link now", False
     if now.kind == "other":
         return "it is no ordinary file now", False
     changed = net.first.kind == "file" and now.content != net.first.content
@@ -121,11 +126,6 @@ def _difference(left: State, now: State) -> str:
     if now.content == left.content:
         return "its permissions were changed since"
     return "it was changed since"
-
-
-def _through_link(path: Path) -> bool:
-    """Whether a folder above the path leads elsewhere now."""
-    return os.path.realpath(path.parent) != os.fspath(path.parent)
 
 
 # -- which turn -----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_magics.tools.states import CHUNK, State, state_of, unfollowed
+from agent_magics.tools.states import ABSENT, CHUNK, State, link_above, state_of, unfollowed
 from agent_magics.undo.journal import (
     Change,
     Header,
@@ -202,7 +202,8 @@ class OpenTurn:
         changes: list[Change] = []
         fresh: list[Path] = []
         for path, will in wanted:
-            was = state_of(path)
+            # Behind a link that takes a folder's place for now, nothing of ours stands.
+            was = state_of(path) if link_above(path) is None else ABSENT
             if was.kind == "other":
                 raise OSError(None, "not an ordinary file", os.fspath(path))
             if was.kind == "file" and self._needs_copy(path, was):

@@ -1,0 +1,220 @@
+"""`%agent undo` and `%agent redo` in a real IPython, after cells of a scripted model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import agent_magics
+from agent_magics.errors import UsageProblem
+from agent_magics.extension import loaded
+from agent_magics.magics.services import ModelChoice
+from agent_magics.magics.views import View
+from agent_magics.messages import Assistant, User
+from agent_magics.providers.scripted import ScriptedModel
+from tests.shellkit import magic
+from tests.turns import call, calls
+
+pytest_plugins = ["tests.shellkit_fixtures"]
+
+
+def ask(shell, *replies, prompt="Change it.", line=""):
+    """One cell in which the model makes these calls, all allowed."""
+    magics = loaded(shell)
+    model = ScriptedModel([*replies, Assistant("Done.")])
+    choice = ModelChoice("scripted", "here", "a test", lambda: model)
+    magics.services = replace(magics.services, choose=lambda _settings: choice)
+    for tool in ("edit", "write", "delete", "move", "run_shell"):
+        magic(shell, "agent", f"allow {tool}")
+    magic(shell, "agent", line, f"{prompt}\n")
+    return model
+
+
+def edits(*pairs):
+    """A read and edits of a.txt, each in an answer of its own."""
+    yield calls(call("read", "r", path="a.txt"))
+    for number, (old, new) in enumerate(pairs):
+        yield calls(call("edit", f"e{number}", path="a.txt", old=old, new=new))
+
+
+@pytest.fixture
+def a(shell):
+    path = Path("a.txt").resolve()
+    path.write_text("v0\n", encoding="utf-8")
+    return path
+
+
+def say(shell, capsys, line):
+    """What a command prints or returns, as text."""
+    capsys.readouterr()
+    result = magic(shell, "agent", line)
+    return str(result) if isinstance(result, View) else capsys.readouterr().out
+
+
+def refused(shell, line):
+    with pytest.raises(UsageProblem) as caught:
+        magic(shell, "agent", line)
+    return str(caught.value)
+
+
+def test_undo_shows_what_would_happen_and_does_it_only_when_told(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1"), ("v1", "v2")), prompt="\nMake it v2.\nThanks.")
+    view = magic(shell, "agent", "undo")
+    assert "“Make it v2.”" in view.text
+    assert "nothing is changed yet" in view.text
+    assert "change back  a.txt" in view.text
+    assert "```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-v2\n+v0\n```" in view.text
+    assert "To do it: %agent undo --yes" in view.text
+    assert "<pre" in view.html
+    assert a.read_text() == "v2\n"
+    said = say(shell, capsys, "undo --yes")
+    assert said.startswith("Undone: “Make it v2.”")
+    assert "  a.txt changed back" in said
+    assert a.read_text() == "v0\n"
+    assert "There is nothing to undo" in say(shell, capsys, "undo")
+    assert "%agent redo" in say(shell, capsys, "undo")
+
+
+def test_twenty_edits_are_one_undo_after_a_restart(shell, a, capsys):
+    ask(shell, *edits(*((f"v{n}", f"v{n + 1}") for n in range(20))))
+    assert a.read_text() == "v20\n"
+    agent_magics.unload_ipython_extension(shell)
+    fresh = InteractiveShell()
+    agent_magics.load_ipython_extension(fresh)
+    assert "before a restart" in say(fresh, capsys, "undo")
+    magic(fresh, "agent", "undo --yes")
+    assert a.read_text() == "v0\n"
+    agent_magics.unload_ipython_extension(fresh)
+
+
+def test_redo_shows_and_does_it_again(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1")))
+    assert "no undo to take back" in say(shell, capsys, "redo")
+    magic(shell, "agent", "undo --yes")
+    assert "-v0\n+v1" in say(shell, capsys, "redo")
+    assert a.read_text() == "v0\n"
+    assert say(shell, capsys, "redo --yes").startswith("Done again:")
+    assert a.read_text() == "v1\n"
+    magic(shell, "agent", "undo --yes")
+    assert a.read_text() == "v0\n"
+
+
+def test_a_later_change_of_someone_else_is_not_lost_unless_forced(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1")))
+    a.write_text("mine\n", encoding="utf-8")
+    shown = say(shell, capsys, "undo")
+    assert "CONFLICT" in shown
+    assert "--yes --force" in shown
+    assert "a.txt: it was changed since" in refused(shell, "undo --yes")
+    assert a.read_text() == "mine\n"
+    magic(shell, "agent", "undo --yes --force")
+    assert a.read_text() == "v0\n"
+    magic(shell, "agent", "redo --yes")
+    assert a.read_text() == "mine\n"
+
+
+def test_one_file_in_conflict_keeps_all_from_being_taken_back(shell, a, capsys):
+    new = calls(call("write", "w", path="new.txt", content="x"))
+    ask(shell, *edits(("v0", "v1")), new)
+    a.write_text("mine\n", encoding="utf-8")
+    refused(shell, "undo --yes")
+    assert Path("new.txt").exists()
+
+
+def test_what_a_shell_command_did_is_named_and_not_undone(shell, a, capsys):
+    ran = calls(call("run_shell", "s", command="echo x > made.txt"))
+    ask(shell, *edits(("v0", "v1")), ran)
+    assert "What run_shell (1 call) did is not undone." in say(shell, capsys, "undo")
+    assert "What run_shell (1 call) did is not undone." in say(shell, capsys, "undo --yes")
+    assert Path("made.txt").exists()
+
+
+def test_a_later_cell_that_only_ran_something_is_named_too(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1")), prompt="first")
+    ask(shell, calls(call("run_shell", "s", command="true")), prompt="second")
+    shown = say(shell, capsys, "undo")
+    assert "Undo of “first”" in shown
+    assert "Later, “second”" in shown
+    assert "changed no file" in say(shell, capsys, "undo 1")
+
+
+def test_turns_are_listed_and_one_is_chosen_by_its_number(shell, a, capsys):
+    assert "No turn changed anything" in say(shell, capsys, "undo list")
+    ask(shell, *edits(("v0", "v1")), prompt="first")
+    ask(shell, calls(call("write", "w", path="b.txt", content="x")), prompt="second")
+    rows = say(shell, capsys, "undo list").split("\n")
+    assert [row.split()[-1] for row in rows[2:4]] == ["second", "first"]
+    assert "To do it: %agent undo 2 --yes" in say(shell, capsys, "undo 2")
+    magic(shell, "agent", "undo 2 --yes")
+    assert a.read_text() == "v0\n"
+    assert Path("b.txt").exists()
+    assert "is undone already" in refused(shell, "undo 2")
+    assert "undone" in say(shell, capsys, "undo list").split("\n")[3]
+    assert "There is no turn 3" in refused(shell, "undo 3")
+
+
+@pytest.mark.parametrize(
+    "line", ["undo now", "undo --no", "undo 1 2", "redo 1", "undo 0", "undo -1"]
+)
+def test_words_that_mean_nothing_get_the_usage(shell, line):
+    assert "Usage: %agent" in refused(shell, line)
+
+
+def test_what_was_undone_counts_as_not_read_and_the_model_is_told(shell, a):
+    ask(shell, *edits(("v0", "v1")))
+    magic(shell, "agent", "undo --yes")
+    note, answer = loaded(shell).session.conversation[-2:]
+    assert isinstance(note, User)
+    assert "a.txt changed back" in note.text
+    assert isinstance(answer, Assistant)
+    model = ask(shell, calls(call("edit", "x", path="a.txt", old="v0", new="v3")), prompt="Again.")
+    assert model.requests[0].conversation[-1] == User("Again.\n")
+    assert model.requests[0].conversation[-3:-1] == (note, answer)
+    assert a.read_text() == "v0\n"
+    assert "changed on disk" in str(loaded(shell).session.last.calls[0].result) or (
+        "read it first" in loaded(shell).session.last.calls[0].result
+    )
+
+
+def test_an_empty_conversation_gets_no_note(shell, a):
+    ask(shell, *edits(("v0", "v1")))
+    magic(shell, "agent", "reset")
+    magic(shell, "agent", "undo --yes")
+    assert loaded(shell).session.conversation == ()
+
+
+def test_nothing_is_kept_when_the_setting_says_so(shell, a, capsys):
+    loaded(shell).undo_megabytes = 0
+    ask(shell, *edits(("v0", "v1")))
+    assert "undo_megabytes is 0" in say(shell, capsys, "undo")
+
+
+def test_another_workspace_has_turns_of_its_own(shell, a, capsys, tmp_path):
+    ask(shell, *edits(("v0", "v1")))
+    (tmp_path / "elsewhere").mkdir()
+    loaded(shell).workspace = str(tmp_path / "elsewhere")
+    assert "There is nothing to undo" in say(shell, capsys, "undo")
+
+
+def test_hostile_names_and_texts_are_escaped_and_secrets_are_not_shown(shell, a, home, capsys):
+    os.environ["SOME_API_KEY"] = "sk-averysecretvalue"
+    try:
+        name = "<img src=x>\n.txt"
+        new = calls(call("write", "w", path=name, content="<script>sk-averysecretvalue</script>\n"))
+        ask(shell, new, prompt="<b>bold</b>")
+        view = magic(shell, "agent", "undo")
+    finally:
+        del os.environ["SOME_API_KEY"]
+    assert "sk-averysecretvalue" not in view.text + view.html
+    assert "<script" not in view.html
+    assert "<img" not in view.html
+    assert "<b>bold" not in view.html
+
+
+def test_copies_lie_where_the_environment_says(shell, a, home):
+    ask(shell, *edits(("v0", "v1")))
+    assert list((home / "data" / "undo" / "turns").glob("*/journal.jsonl"))
