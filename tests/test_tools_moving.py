@@ -57,6 +57,14 @@ def test_nothing_is_overwritten_unless_that_is_asked_for_and_shown(kit):
     assert (kit.root / "b.txt").read_text() == "new\n"
 
 
+def test_a_folder_does_not_replace_a_file_or_a_link(kit):
+    kit.file("d/x", "x")
+    kit.file("a.txt", "x")
+    (kit.root / "link").symlink_to("nowhere")
+    for there in ("a.txt", "link"):
+        assert "cannot replace it" in refused_preview(kit, "d", there, overwrite=True)
+
+
 def test_a_folder_is_never_overwritten_and_a_move_into_it_is_explained(kit):
     kit.file("a.txt", "x")
     (kit.root / "d").mkdir()

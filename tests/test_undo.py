@@ -17,7 +17,8 @@ import pytest
 from agent_magics.errors import ToolError
 from agent_magics.events import CallStarted
 from agent_magics.messages import ToolCall
-from agent_magics.tools.states import ABSENT, State
+from agent_magics.tools.backup import Coming
+from agent_magics.tools.states import ABSENT, FOLDER, State, file_of
 from agent_magics.undo import restoring
 from agent_magics.undo.journal import Change, Header, change_lines, header_line, read_journal
 from agent_magics.undo.planning import last_undo
@@ -26,6 +27,7 @@ from agent_magics.undo.store import MAX_TURNS, Store
 from tests.test_tools_kit import powerless
 from tests.undokit import UndoKit, snapshot
 
+FILE = file_of(b"x")
 HERE = str(Path(__file__).parents[1])
 
 
@@ -233,6 +235,18 @@ def test_a_folder_on_the_way_that_became_a_link_is_never_followed(kit, tmp_path)
     assert kit.conflicts() == {"d/a.txt": "a folder above it is a link now"}
     kit.undo(force=True)
     assert (other / "a.txt").read_text() == "two\n"
+
+
+def test_a_move_of_a_folder_that_failed_in_the_place_of_a_link_is_nothing_to_take_back(kit):
+    kit.file("d/x", "x")
+    (kit.root / "link").symlink_to("nowhere")
+    place = kit.root / "link"
+    with kit.turn():
+        kit.text("write", path="a.txt", content="x")
+        coming = [Coming(place, FOLDER), Coming(place / "x", ABSENT), Coming(place / "y", FILE)]
+        assert kit.workspace.backup.keep(coming) == ""
+    kit.undo()
+    assert sorted(snapshot(kit.root)) == ["d", "d/x", "link"]
 
 
 # -- all or nothing -----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.undo_view import (
+    Shows,
     beyond,
     counted_steps,
     list_view,
@@ -72,7 +73,7 @@ def undo(magics: Controls, words: str) -> View | str:
     notes += [f"Later, {turn_name(e.journal)}: {beyond(e.journal)}" for e in newer[:3]]
     if not entry.own:
         notes.insert(0, "It was made in another kernel, or before a restart.")
-    return plan_view("Undo of", plan, _root(magics), notes, magics.services.undo.redact)
+    return plan_view("Undo of", plan, _root(magics), notes, _shows(magics))
 
 
 def redo(magics: Controls, words: str) -> View | str:
@@ -85,7 +86,7 @@ def redo(magics: Controls, words: str) -> View | str:
     if wanted.yes:
         return _done(magics, plan, "redo", "Done again", force=wanted.force)
     notes = _notes(plan, "%agent redo")
-    return plan_view("Redo of", plan, _root(magics), notes, magics.services.undo.redact)
+    return plan_view("Redo of", plan, _root(magics), notes, _shows(magics))
 
 
 def _wanted(words: str, usage: str, *, takes_turn: bool) -> Wanted:
@@ -112,6 +113,12 @@ def _wanted(words: str, usage: str, *, takes_turn: bool) -> Wanted:
 
 def _root(magics: Controls) -> str:
     return magics.services.undo.root()
+
+
+def _shows(magics: Controls) -> Shows:
+    """What of the files may stand in a notebook."""
+    workspace = magics.services.workspace
+    return Shows(workspace.redact, lambda path: bool(workspace.guarded(path, write=False)))
 
 
 def _entries(magics: Controls) -> tuple[Entry, ...]:

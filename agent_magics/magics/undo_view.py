@@ -6,6 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_magics.frontends.blocks_payload import display_html, fenced, shown_text
@@ -20,6 +21,19 @@ from agent_magics.undo.planning import Conflict, Entry, Plan, Step
 
 NAMED = 12
 """Paths that are named in one message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """What of the files a notebook may hold; it may be shared.
+
+    Args:
+        redact: Takes secrets out of a text.
+        hides: Whether a path is protected, so that its content is not shown.
+    """
+
+    redact: Callable[[str], str]
+    hides: Callable[[Path], bool]
 
 
 def turn_name(journal: Journal) -> str:
@@ -80,7 +94,7 @@ def plan_view(
     plan: Plan,
     root: str,
     notes: Sequence[str],
-    redact: Callable[[str], str],
+    shows: Shows,
 ) -> View:
     """What an undo would do, with the whole difference; nothing is changed yet.
 
@@ -89,15 +103,16 @@ def plan_view(
         plan: What would be done.
         root: The workspace.
         notes: Lines below.
-        redact: Takes secrets out of a text.
+        shows: What of the files may be seen.
     """
-    rows = [(_deed(step), _name(step.path, root), _detail(step)) for step in plan.steps]
+    rows = [(_deed(step), _name(step.path, root), _detail(step, shows)) for step in plan.steps]
     rows += [("CONFLICT", _name(c.path, root), c.reason) for c in plan.conflicts]
     head = f"{title} {turn_name(plan.journal)}: nothing is changed yet"
     if not rows:
         head = f"{title} {turn_name(plan.journal)}: the files are as they should be already"
     table = table_view(head, ("what", "path", ""), rows, notes)
-    diff = redact("".join(_diffs(plan.forced, root)))
+    open_ones = [step for step in plan.forced if not shows.hides(step.path)]
+    diff = shows.redact("".join(_diffs(open_ones, root)))
     if not diff:
         return table
     display = Display("diff", diff)
@@ -115,7 +130,7 @@ def _deed(step: Step) -> str:
     return "change back"
 
 
-def _detail(step: Step) -> str:
+def _detail(step: Step, shows: Shows) -> str:
     """What the difference does not show."""
     if step.now.content == step.then.content and step.then.mode is not None:
         return f"permissions {stat.filemode(step.then.mode)[1:]}"
@@ -123,6 +138,8 @@ def _detail(step: Step) -> str:
         return "folder, if it is empty then" if step.then.kind == "absent" else "folder"
     if step.then.kind == "link":
         return f"link to {printable(step.then.target)}"
+    if shows.hides(step.path):
+        return "protected, not shown"
     if step.now.kind == "file" and _text(step.path, step.now) is None:
         return f"{size(step.now.size)}, not shown"
     if step.blob is not None and _text(step.blob, step.then) is None:

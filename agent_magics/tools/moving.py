@@ -159,6 +159,8 @@ def _planned(workspace: Workspace, arguments: Arguments) -> Move:
     renamed = _is_renaming(source, destination)
     overwrite = bool(arguments.get("overwrite", False))
     over = None if renamed else _overwritten(destination, there, overwrite=overwrite)
+    if over is not None and stat.S_ISDIR(look.status[0].st_mode):
+        raise ToolError(f"{there} is a file; a folder cannot replace it. Delete it first.")
     return Move(look, shown, destination, there, over, renamed)
 
 

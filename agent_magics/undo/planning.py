@@ -76,12 +76,15 @@ def planned(store: Store, journal: Journal) -> Plan:
     steps: list[Step] = []
     conflicts: list[Conflict] = []
     nets = journal.nets()
-    # Links that this very undo exchanges for the folders that were there before them.
+    # Links that this very undo exchanges for the folders that were there before them; and links
+    # that stood there before, behind which nothing can have been.
     going = {n.path for n in nets if n.first.kind == "folder" and n.path.is_symlink()}
+    stayed = {n.path for n in nets if n.first.kind == "link" and state_of(n.path).same(n.first)}
     for net in nets:
         link = link_above(net.path)
         if link is not None and link not in going:
-            if net.first.kind != "absent" or net.left.kind != "absent":
+            absent = net.first.kind == "absent"
+            if not (absent and (net.left.kind == "absent" or link in stayed)):
                 conflicts.append(Conflict(net.path, "a folder above it is a link now"))
             continue
         now = ABSENT if link is not None else state_of(net.path)
