@@ -218,3 +218,15 @@ def test_hostile_names_and_texts_are_escaped_and_secrets_are_not_shown(shell, a,
 def test_copies_lie_where_the_environment_says(shell, a, home):
     ask(shell, *edits(("v0", "v1")))
     assert list((home / "data" / "undo" / "turns").glob("*/journal.jsonl"))
+
+
+def test_a_protected_file_is_taken_back_without_its_content_being_shown(shell, a, capsys):
+    Path(".env").write_text("PASSWORD=hunter2\n", encoding="utf-8")
+    magic(shell, "agent", "allow delete .env")
+    ask(shell, calls(call("delete", "d", path=".env")))
+    assert not Path(".env").exists()
+    shown = say(shell, capsys, "undo")
+    assert "protected, not shown" in shown
+    assert "hunter2" not in shown
+    magic(shell, "agent", "undo --yes")
+    assert Path(".env").read_text(encoding="utf-8") == "PASSWORD=hunter2\n"
