@@ -135,6 +135,17 @@ def test_what_someone_else_changed_since_is_a_conflict(kit, meddle, reason):
     assert kit.conflicts() == {"a.txt": reason}
 
 
+def test_a_file_that_cannot_be_looked_at_any_more_is_a_conflict():
+    with powerless() as folder:
+        kit = UndoKit(folder / "work", folder / "data")
+        path = kit.file("a.txt", "one")
+        with kit.turn():
+            kit.text("read", path="a.txt")
+            kit.text("write", path="a.txt", content="two")
+        path.chmod(0)
+        assert kit.conflicts() == {"a.txt": "it cannot be looked at: Permission denied"}
+
+
 @pytest.mark.parametrize("tool", ["delete", "move"])
 def test_what_came_to_the_place_of_something_taken_away_is_a_conflict(kit, tool):
     kit.file("a.txt", "one")
@@ -638,3 +649,37 @@ def test_the_journal_is_readable_by_a_person(kit):
     lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["prompt"] == "Say hello."
     assert lines[1]["change"] == str(kit.root / "a")
+
+
+WORKING = """
+import random, sys
+from pathlib import Path
+from tests.test_undo_property import NAMES, stepped
+from tests.undokit import UndoKit
+
+kit, chance = UndoKit(Path(sys.argv[1]), Path(sys.argv[2])), random.Random(int(sys.argv[3]))
+print("ready", flush=True)
+while True:
+    with kit.turn():
+        for _ in range(6):
+            tool = chance.choice(("write", "edit", "delete", "move"))
+            stepped(kit, tool, chance.choice(NAMES), chance.choice(NAMES), chance.randrange(4))
+    print("turn", flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_at_any_point_everything_is_taken_back(kit, seed):
+    start(kit)
+    before = snapshot(kit.root)
+    words = [sys.executable, "-c", WORKING, str(kit.root), str(kit.store.folder), str(seed)]
+    environment = {**os.environ, "PYTHONPATH": HERE}
+    process = subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE)
+    for _ in range(seed + 2):
+        process.stdout.readline()
+    process.kill()
+    process.communicate()
+    while any(not entry.undone and entry.journal.changes for entry in kit.entries()):
+        kit.undo()
+    left = {name: what for name, what in snapshot(kit.root).items() if ".agent_magics-" not in name}
+    assert left == before

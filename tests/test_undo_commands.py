@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -213,6 +214,81 @@ def test_hostile_names_and_texts_are_escaped_and_secrets_are_not_shown(shell, a,
     assert "<script" not in view.html
     assert "<img" not in view.html
     assert "<b>bold" not in view.html
+
+
+def test_what_a_difference_cannot_show_is_said_in_words(shell, a, capsys):
+    Path("data.bin").write_bytes(b"\0" * 2000)
+    Path("link").symlink_to("a.txt")
+    Path("empty").mkdir()
+    Path("run.sh").write_text("x", encoding="utf-8")
+    names = ("data.bin", "link", "empty", "run.sh")
+    gone = [calls(call("delete", n, path=n)) for n in names]
+    ask(shell, *gone, calls(call("write", "w", path="n/new.txt", content="x")))
+    shown = say(shell, capsys, "undo")
+    assert "bring back  data.bin   2.0 kB, not shown" in shown
+    assert "bring back  link       link to a.txt" in shown
+    assert "bring back  empty      folder" in shown
+    assert "delete      n          folder, if it is empty then" in shown
+    Path("n/mine.txt").write_text("x", encoding="utf-8")
+    assert "The folder n stays" in say(shell, capsys, "undo --yes")
+    assert Path("data.bin").stat().st_size == 2000
+    assert Path("link").readlink() == Path("a.txt")
+
+
+def test_a_file_that_is_binary_now_is_not_shown(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1")))
+    a.write_bytes(b"\0" * 3000)
+    shown = say(shell, capsys, "undo")
+    assert "```diff" not in shown
+    a.unlink()
+    a.symlink_to("nowhere")
+    assert "it is a link now" in refused(shell, "undo --yes")
+
+
+def test_what_even_force_cannot_take_back_is_said(shell, a, capsys):
+    new = calls(call("write", "w", path="b.txt", content="x"))
+    ask(shell, *edits(("v0", "v1")), new)
+    a.unlink()
+    a.mkdir()
+    said = say(shell, capsys, "undo --yes --force")
+    assert "Not taken back: a.txt: it is a folder now." in said
+    assert not Path("b.txt").exists()
+    ask(shell, calls(call("write", "w", path="c.txt", content="x")))
+    Path("c.txt").unlink()
+    os.mkfifo("c.txt")
+    assert "Nothing of it can be taken back." in say(shell, capsys, "undo")
+    assert "no ordinary file" in refused(shell, "undo --yes --force")
+
+
+def test_a_change_without_a_copy_is_named(shell, a, capsys):
+    loaded(shell).undo_megabytes = 1
+    Path("big.txt").write_text("x" * 600_000 + "\n", encoding="utf-8")
+    read = calls(call("read", "r", path="big.txt"))
+    write = calls(call("write", "w", path="big.txt", content="small"))
+    ask(shell, *edits(("v0", "v1")), read, write)
+    shown = say(shell, capsys, "undo")
+    assert "Changed without a copy: big.txt: 600.0 kB are more than the 500.0 kB" in shown
+
+
+def test_a_cell_that_still_runs_is_not_undone(shell, a, capsys):
+    recorder = loaded(shell).services.undo
+    with recorder.turn("from elsewhere", "default"):
+        tools = {tool.name: tool for tool in loaded(shell).all_tools()}
+        arguments = {"path": "b.txt", "content": "x"}
+        asyncio.run(tools["write"].run(arguments, lambda _: None))
+        assert "running" in say(shell, capsys, "undo list")
+        assert "still runs" in refused(shell, "undo")
+        assert "still runs" in refused(shell, "undo 1 --yes")
+    magic(shell, "agent", "undo --yes")
+    assert not Path("b.txt").exists()
+
+
+def test_a_turn_whose_files_are_as_before_anyway_is_passed_over(shell, a, capsys):
+    ask(shell, *edits(("v0", "v1")), prompt="first")
+    ask(shell, *edits(("v1", "v2"), ("v2", "v1")), prompt="second")
+    assert "Undo of “first”" in say(shell, capsys, "undo")
+    assert "as they should be already" in say(shell, capsys, "undo 1")
+    assert "as they should be already" in say(shell, capsys, "undo 1 --yes")
 
 
 def test_copies_lie_where_the_environment_says(shell, a, home):

@@ -68,18 +68,15 @@ class Plan:
 
 
 def planned(store: Store, journal: Journal) -> Plan:
-    """What an undo of the turn would do now.
-
-    Raises:
-        OSError: A path cannot be looked at.
-    """
+    """What an undo of the turn would do now."""
     steps: list[Step] = []
     conflicts: list[Conflict] = []
     nets = journal.nets()
     # Links that this very undo exchanges for the folders that were there before them; and links
     # that stood there before, behind which nothing can have been.
     going = {n.path for n in nets if n.first.kind == "folder" and n.path.is_symlink()}
-    stayed = {n.path for n in nets if n.first.kind == "link" and state_of(n.path).same(n.first)}
+    links = (n for n in nets if n.first.kind == "link" and n.path.is_symlink())
+    stayed = {n.path for n in links if state_of(n.path).same(n.first)}
     for net in nets:
         link = link_above(net.path)
         if link is not None and link not in going:
@@ -87,7 +84,12 @@ def planned(store: Store, journal: Journal) -> Plan:
             if not (absent and (net.left.kind == "absent" or link in stayed)):
                 conflicts.append(Conflict(net.path, "a folder above it is a link now"))
             continue
-        now = ABSENT if link is not None else state_of(net.path)
+        try:
+            now = ABSENT if link is not None else state_of(net.path)
+        except OSError as error:
+            reason = f"it cannot be looked at: {error.strerror}"
+            conflicts.append(Conflict(net.path, reason))
+            continue
         if now.same(net.first):
             continue
         step = _step(store, journal, net, now)
