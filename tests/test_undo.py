@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 
 from agent_magics.errors import ToolError
-from agent_magics.events import CallStarted
-from agent_magics.messages import ToolCall
 from agent_magics.tools.backup import Coming
 from agent_magics.tools.states import ABSENT, FOLDER, State, file_of
 from agent_magics.undo import restoring
@@ -453,9 +451,14 @@ def test_a_file_that_cannot_be_read_is_not_deleted_without_a_word():
 
 
 def test_what_nobody_can_undo_is_counted_by_its_name(kit):
-    with kit.recorder.turn("Do it.", "default", kit.tools.values()) as observe:
-        for name in ("run_shell", "read", "run_shell", "python", "edit"):
-            observe(CallStarted(ToolCall("c", name)))
+    kit.tools = {name: kit.recorder.noting(tool) for name, tool in kit.tools.items()}
+    with kit.turn():
+        kit.text("run_shell", command="true")
+        kit.text("ls")
+        kit.text("run_shell", command="true")
+        kit.text("python", code="1")
+        kit.text("write", path="a", content="x")
+    kit.text("run_shell", command="true")
     (entry,) = kit.entries()
     assert entry.journal.ran == {"run_shell": 2, "python": 1}
 

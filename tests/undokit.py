@@ -44,7 +44,7 @@ class UndoKit(Kit):
         self.store = self.recorder.store
 
     def turn(self, prompt: str = "Do it.") -> AbstractContextManager[object]:
-        return self.recorder.turn(prompt, "default", self.tools.values())
+        return self.recorder.turn(prompt, "default")
 
     def entries(self) -> tuple[Entry, ...]:
         return entries(self.store, self.recorder.root(), self.recorder.kernel)

@@ -12,6 +12,7 @@ import platformdirs
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
+from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from agent_magics.ports import Kernel
     from agent_magics.skill import Skill
     from agent_magics.tool import Tool
+    from agent_magics.tools.delegating import Delegation
 
 T = TypeVar("T")
 
@@ -86,10 +88,15 @@ def make_services(
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
+    kept = RulesFile(config_file.parent / "rules.json")
 
     def configuration() -> Configuration:
         config = read_configuration(config_file, root())
-        return replace(config, disabled_skills=(*config.disabled_skills, *switches.disabled()))
+        return replace(
+            config,
+            rules=(*config.rules, *kept.rules()),
+            disabled_skills=(*config.disabled_skills, *switches.disabled()),
+        )
 
     def skill_places() -> tuple[Place, ...]:
         configured = [Path(path).expanduser() for path in magics.skill_paths]
@@ -117,8 +124,10 @@ def make_services(
     def bundled(skill: Skill) -> tuple[Tool, ...]:
         return load_tools(skill, workspace=root, builtin_names=names)
 
-    def builtins(kernel: Kernel | None = None) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel())
+    def builtins(
+        kernel: Kernel | None = None, delegation: Delegation | None = None
+    ) -> tuple[Tool, ...]:
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation)
 
     return Services(
         stage=Stage(shell),
@@ -133,6 +142,8 @@ def make_services(
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
+        keep=kept.keep,
+        drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
         undo=undo,

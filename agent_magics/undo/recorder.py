@@ -10,15 +10,14 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent_magics.events import CallStarted, Event
 from agent_magics.plain import visible
-from agent_magics.tool import Tool
+from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.backup import Coming
 from agent_magics.tools.plain import size
 from agent_magics.tools.states import changeable
@@ -83,34 +82,35 @@ class Recorder:
         return Header("turn", self.root(), session, words, time.time(), self.kernel)
 
     @contextmanager
-    def turn(
-        self, prompt: str, session: str, tools: Iterable[Tool] = ()
-    ) -> Iterator[Callable[[Event], None]]:
+    def turn(self, prompt: str, session: str) -> Iterator[None]:
         """What happens inside belongs to one turn.
 
         Args:
             prompt: What the person asked.
             session: The conversation's name.
-            tools: Those of the turn, by whose effect it is known what cannot be undone.
-
-        Yields:
-            An observer of the turn's events.
         """
         running = _Running(self.header(prompt, session))
-        beyond = {tool.name for tool in tools if tool.effect not in KEPT_EFFECTS}
         token = self._current.set(running)
-
-        def observe(event: Event) -> None:
-            if isinstance(event, CallStarted) and event.call.name in beyond:
-                self._note(running, ran_line(event.call.name))
-
         try:
-            yield observe
+            yield
         finally:
             self._current.reset(token)
             with running.lock:
                 running.ended = True
                 _closed(running)
+
+    def noting(self, tool: Tool) -> Tool:
+        """The tool; if nobody keeps what it changes, each run is noted in the turn."""
+        if tool.effect in KEPT_EFFECTS:
+            return tool
+
+        async def run(arguments: Arguments, report: Report) -> ToolOutput:
+            running = self._current.get()
+            if running is not None:
+                self._note(running, ran_line(tool.name))
+            return await tool.run(arguments, report)
+
+        return replace(tool, run=run)
 
     # -- what tools ask and tell ------------------------------------------------------------
 
