@@ -134,6 +134,16 @@ def test_what_a_shell_command_did_is_named_and_not_undone(shell, a, capsys):
     assert Path("made.txt").exists()
 
 
+def test_what_a_sub_agent_ran_and_changed_belongs_to_the_cell(shell, a, capsys):
+    task = calls(call("delegate", "d", task="Do it for me."))
+    new = calls(call("write", "w", path="b.txt", content="x"))
+    ran = calls(call("run_shell", "s", command="true"))
+    ask(shell, task, new, ran, Assistant("The sub-agent is done."))
+    shown = say(shell, capsys, "undo")
+    assert "delete  b.txt" in shown
+    assert "What run_shell (1 call) did is not undone." in shown
+
+
 def test_a_later_cell_that_only_ran_something_is_named_too(shell, a, capsys):
     ask(shell, *edits(("v0", "v1")), prompt="first")
     ask(shell, calls(call("run_shell", "s", command="true")), prompt="second")

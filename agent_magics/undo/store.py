@@ -14,7 +14,6 @@ import hashlib
 import os
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_magics.tools.states import ABSENT, CHUNK, State, link_above, state_of, unfollowed
+from agent_magics.undo.disk import FLAGS, lock, private, size, sync_folder, write
 from agent_magics.undo.journal import (
     Change,
     Header,
@@ -31,9 +31,6 @@ from agent_magics.undo.journal import (
     read_journal,
 )
 
-if sys.platform != "win32":
-    import fcntl
-
 MAX_TURNS = 200
 """Turns that are kept, whatever their size."""
 SYNCED_ONE_BY_ONE = 50
@@ -41,7 +38,6 @@ SYNCED_ONE_BY_ONE = 50
 LEFTOVER = 86_400
 """Seconds after which a folder that no kernel finished is taken away."""
 _NEW = ".new-"
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +61,21 @@ class Store:
         Raises:
             OSError: The disk refuses.
         """
-        _private(self.folder)
-        _private(self.turns_folder)
+        private(self.folder)
+        private(self.turns_folder)
         suffix = f"{os.getpid()}-{os.urandom(3).hex()}"
         name = f"{time.time_ns():020d}-{suffix}"
         new = self.turns_folder / f"{_NEW}{name}"
         new.mkdir(mode=0o700)
         (new / "blobs").mkdir(mode=0o700)
         handle = os.open(
-            new / "journal.jsonl", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _FLAGS, 0o600
+            new / "journal.jsonl", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | FLAGS, 0o600
         )
         try:
-            _lock(handle)
-            _write(handle, header_line(header))
+            lock(handle)
+            write(handle, header_line(header))
             new.rename(self.turns_folder / name)
-            _sync_folder(self.turns_folder)
+            sync_folder(self.turns_folder)
         except BaseException:
             os.close(handle)
             raise
@@ -109,11 +105,11 @@ class Store:
     def running(self, name: str) -> bool:
         """Whether a kernel is in that turn now."""
         try:
-            handle = os.open(self.turns_folder / name / "journal.jsonl", os.O_RDWR | _FLAGS)
+            handle = os.open(self.turns_folder / name / "journal.jsonl", os.O_RDWR | FLAGS)
         except OSError:
             return False
         try:
-            return not _lock(handle)
+            return not lock(handle)
         finally:
             os.close(handle)
 
@@ -142,7 +138,7 @@ class Store:
         """
         self._sweep()
         names = self.names()
-        sizes = {name: _size(self.turns_folder / name) for name in names}
+        sizes = {name: size(self.turns_folder / name) for name in names}
         total = sum(sizes.values())
         for name in names:
             if total + needed <= limit and len(sizes) <= MAX_TURNS:
@@ -213,7 +209,7 @@ class OpenTurn:
             self._last[path] = change
             changes.append(change)
         self._force(fresh)
-        _write(self._handle, change_lines(changes))
+        write(self._handle, change_lines(changes))
         return tuple(changes)
 
     def write(self, line: str) -> None:
@@ -222,7 +218,7 @@ class OpenTurn:
         Raises:
             OSError: The disk refuses.
         """
-        _write(self._handle, line)
+        write(self._handle, line)
 
     def close(self) -> None:
         """End the turn; it can be undone from now on."""
@@ -239,7 +235,7 @@ class OpenTurn:
         spare = self.folder / "blobs" / f".{os.urandom(6).hex()}"
         digest = hashlib.sha256()
         count = 0
-        handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
+        handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS, 0o600)
         try:
             with os.fdopen(handle, "wb") as copy, unfollowed(path) as file:
                 mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -258,72 +254,10 @@ class OpenTurn:
             os.sync()
             return
         for blob in blobs:
-            handle = os.open(blob, os.O_RDWR | _FLAGS)
+            handle = os.open(blob, os.O_RDWR | FLAGS)
             try:
                 os.fsync(handle)
             finally:
                 os.close(handle)
         if blobs:
-            _sync_folder(self.folder / "blobs")
-
-
-def _private(folder: Path) -> None:
-    """Make a folder that is ours alone; what is there must be a folder and no link."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        raise OSError(None, "not a folder of its own", os.fspath(folder))
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        folder.chmod(0o700)
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for place in (folder, folder / "blobs"):
-        with suppress(OSError), os.scandir(place) as scan:
-            sizes = (entry.stat(follow_symlinks=False) for entry in scan)
-            total += sum(status.st_size for status in sizes if stat.S_ISREG(status.st_mode))
-    return total
-
-
-def _lock(handle: int) -> bool:
-    """Take the journal for this process; False if another has it.
-
-    Where the operating system has no such locks a turn never counts as running.
-    """
-    if sys.platform == "win32":
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _write(handle: int, text: str) -> None:
-    """Append to a journal and force it to the disk.
-
-    A line that a full disk cut is ended by the next write, which starts a new one.
-    """
-    data = text.encode("ascii")
-    start = os.lseek(handle, 0, os.SEEK_END)
-    try:
-        while data:
-            data = data[os.write(handle, data) :]
-        os.fsync(handle)
-    except OSError:
-        with suppress(OSError):
-            os.ftruncate(handle, start)
-        raise
-
-
-def _sync_folder(folder: Path) -> None:
-    # Windows opens no folders; some file systems sync none.
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            sync_folder(self.folder / "blobs")
