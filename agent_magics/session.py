@@ -149,6 +149,7 @@ class Session:
         last: The newest turn's result.
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
+        refusals: Calls of all turns that were not allowed to run.
     """
 
     name: str = "default"
@@ -159,6 +160,7 @@ class Session:
     usage: Usage = Usage()
     last: TurnResult | None = None
     found_tools: set[str] = field(default_factory=set)
+    refusals: list[CallRecord] = field(default_factory=list)
 
     async def ask(
         self,
@@ -210,6 +212,7 @@ class Session:
         finally:
             self._close("the turn broke off", record)
             self.last = self._result(prompt, turn, skills, record)
+            self.refusals.extend(self.last.refused)
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:

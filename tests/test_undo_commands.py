@@ -303,7 +303,7 @@ def test_a_turn_whose_files_are_as_before_anyway_is_passed_over(shell, a, capsys
 
 def test_copies_lie_where_the_environment_says(shell, a, home):
     ask(shell, *edits(("v0", "v1")))
-    assert list((home / "data" / "undo" / "turns").glob("*/journal.jsonl"))
+    assert list((home.parent / "data" / "undo" / "turns").glob("*/journal.jsonl"))
 
 
 def test_a_protected_file_is_taken_back_without_its_content_being_shown(shell, a, capsys):

@@ -25,6 +25,7 @@ from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
+from agent_magics.tools.memory import Memory
 from agent_magics.tools.redaction import redacted, secret_pairs
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
@@ -63,7 +64,10 @@ def bundled_skills() -> Path:
 
 def builtin_names() -> frozenset[str]:
     """The names of all built-in tools."""
-    return frozenset(tool.name for tool in builtin_tools(Workspace(Path.cwd), _NoKernel()))
+    workspace = Workspace(Path.cwd)
+    memory = Memory(Path.cwd, workspace)
+    made = builtin_tools(workspace, _NoKernel(), memory=memory)
+    return frozenset(tool.name for tool in made)
 
 
 def make_services(
@@ -87,6 +91,7 @@ def make_services(
     def root() -> Path:
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
+    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
     kept = RulesFile(config_file.parent / "rules.json")
 
@@ -106,7 +111,6 @@ def make_services(
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)
 
-    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
     undo = Recorder(
         Store(data / "undo"),
         lambda: magics.undo_megabytes * 1_000_000,
@@ -114,6 +118,7 @@ def make_services(
         lambda text: redacted(text, secret_pairs(variables)),
     )
     workspace = Workspace(root, readable, lambda: secret_pairs(variables), undo)
+    memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -127,7 +132,8 @@ def make_services(
     def builtins(
         kernel: Kernel | None = None, delegation: Delegation | None = None
     ) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel(), delegation)
+        notes = memory if magics.memory else None
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes)
 
     return Services(
         stage=Stage(shell),
@@ -142,6 +148,7 @@ def make_services(
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
+        notes=lambda: memory.names() if magics.memory else (),
         keep=kept.keep,
         drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",

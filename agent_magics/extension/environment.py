@@ -19,7 +19,7 @@ class Environment:
         approve: `AGENT_MAGICS_APPROVE`: names of tools whose calls run without a question …
         approve_in: … while the workspace lies in this folder, `AGENT_MAGICS_APPROVE_IN`.
         config: `AGENT_MAGICS_CONFIG`: the user's configuration file, instead of the platform's.
-        data: `AGENT_MAGICS_DATA`: where sessions and undo copies lie, instead of the platform's.
+        data: `AGENT_MAGICS_DATA`: the folder for what is kept, instead of the platform's.
         local_servers: False when `AGENT_MAGICS_LOCAL_SERVERS` is `0`: do not look for servers.
     """
 

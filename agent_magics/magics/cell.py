@@ -99,7 +99,7 @@ def prepared(
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
     always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
-        system_prompt(services.project(), in_system, listing),
+        system_prompt(services.project(), in_system, listing, services.notes()),
         with_skill_messages(cell.session.conversation, in_messages),
         offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
     )

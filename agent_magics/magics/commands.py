@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.reporting import report
 from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
 from agent_magics.policy import MODES, CallFacts, Decision, Rule
@@ -237,6 +238,7 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
+    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("undo", "undo [list|N] [--yes] [--force]", "take back a cell's file changes", undo),
     Command("redo", "redo [--yes] [--force]", "take the last undo back", redo),

@@ -112,6 +112,7 @@ class Services:
         trust: For project skills.
         preapproved: An answer that an option gave beforehand, for headless runs.
         switch: Enables or disables a skill by name, for later kernels as well.
+        notes: The names of the notes from earlier work; none where they are off.
         keep: Makes a rule last, for later kernels as well.
         drop: Takes such a rule back; whether there was one.
         own_skills: The folder of the person's own skills.
@@ -131,6 +132,7 @@ class Services:
     trust: TrustStore
     preapproved: Callable[[Question], Answer | None]
     switch: Callable[[str, bool], None]
+    notes: Callable[[], tuple[str, ...]]
     keep: Callable[[Rule], None]
     drop: Callable[[Rule], bool]
     own_skills: Path
@@ -144,6 +146,7 @@ class Controls(Protocol):
     services: Services
     session: Session
     undo_megabytes: int
+    sessions: dict[str, Session]
     judge: str
 
     def choice(self, model: str | None = None) -> ModelChoice:

@@ -68,6 +68,9 @@ class AgentSettings(Magics):
         min=0,
         help="Tools that one request describes; the others are found with find_tools. 0: all.",
     ).tag(config=True)
+    memory = Bool(False, help="Let the agent keep notes for later work; you approve each one.").tag(
+        config=True
+    )
     quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
     times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
         config=True

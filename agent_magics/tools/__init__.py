@@ -19,6 +19,7 @@ from agent_magics.tools.delegating import Delegation, delegate_tool
 from agent_magics.tools.deleting import delete_tool
 from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
+from agent_magics.tools.memory import Memory, memory_tools
 from agent_magics.tools.moving import move_tool
 from agent_magics.tools.plain import sendable
 from agent_magics.tools.planning import todo_tool
@@ -50,7 +51,10 @@ KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
 
 
 def builtin_tools(
-    workspace: Workspace, kernel: Kernel | None = None, delegation: Delegation | None = None
+    workspace: Workspace,
+    kernel: Kernel | None = None,
+    delegation: Delegation | None = None,
+    memory: Memory | None = None,
 ) -> tuple[Tool, ...]:
     """Every built-in tool.
 
@@ -58,9 +62,12 @@ def builtin_tools(
         workspace: What the file tools work in.
         kernel: The user's IPython; None: without the tools that need it.
         delegation: What the running cell lends to sub-agents; None: there is no cell.
+        memory: Notes that outlive a conversation; None: there are none.
     """
     made = [make(workspace) for make in MAKERS]
     made += [make(workspace, delegation or Delegation()) for make in CELL_MAKERS]
+    if memory is not None:
+        made += memory_tools(memory)
     if kernel is not None:
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
     return tuple(_discreet(tool, workspace) for tool in made)
