@@ -201,7 +201,7 @@ def _files(old: Conversation) -> str:
     for call in _calls(old):
         arguments = json.loads(call.arguments)
         path = arguments.get("path")
-        if isinstance(path, str) and call.name in ("read", "write", "edit"):
+        if isinstance(path, str) and call.name in ("read", "write", "edit", "delete"):
             changed = call.name != "read" or paths.get(path) == "changed"
             paths[path] = "changed" if changed else "read"
     shown = list(paths.items())[-FILES_KEPT:]

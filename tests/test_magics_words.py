@@ -70,7 +70,7 @@ WORDS = Words(
         ("%use explore c", []),
         ("%unuse ", ["explore"]),
         ("%skills co", ["code-review"]),
-        ("%agent re", ["reset"]),
+        ("%agent re", ["redo", "report", "reset"]),
         ("%agent allow r", ["read", "run_shell"]),
         ("%%agent --sk", ["--skill"]),
         ("%%agent --skill ex", ["explore"]),

@@ -329,6 +329,51 @@ def test_the_mode_is_kept(kit, mode):
     assert path.stat().st_mode & 0o777 == mode
 
 
+def test_a_file_that_is_private_is_never_readable_for_others_meanwhile(kit, monkeypatch):
+    kit.file("a.txt", "one\n").chmod(0o600)
+    seen = []
+    fsync = os.fsync
+
+    def looking(handle):
+        seen.append(os.fstat(handle).st_mode & 0o777)
+        fsync(handle)
+
+    monkeypatch.setattr(documents.os, "fsync", looking)
+    read_and_edit(kit, "a.txt", "one", "two")
+    assert seen == [0o600]
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes in this system")
+def test_attributes_of_the_file_are_kept(kit):
+    path = kit.file("a.txt", "one\n")
+    try:
+        os.setxattr(path, "user.origin", b"me")
+    except OSError:
+        pytest.skip("the file system of this test has no extended attributes")
+    read_and_edit(kit, "a.txt", "one", "two")
+    assert os.getxattr(path, "user.origin") == b"me"
+
+
+def test_a_file_with_several_names_is_parted_and_that_is_said(kit):
+    path = kit.file("a.txt", "one\n")
+    os.link(path, kit.root / "b.txt")
+    kit.text("read", path="a.txt")
+    remark, diff = kit.preview("edit", path="a.txt", old="one", new="two")
+    assert remark.text.startswith("a.txt has 2 names (hard links). Only this one")
+    assert diff.kind == "diff"
+    assert "2 names" in kit.text("edit", path="a.txt", old="one", new="two")
+    assert (kit.root / "b.txt").read_text() == "one\n"
+
+
+def test_folders_that_were_made_for_a_file_that_could_not_be_written_go_again(kit, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("agent_magics.tools.changing.replaced", full)
+    assert "No space left" in kit.refusal("write", path="n/m/a.txt", content="x")
+    assert list(kit.root.iterdir()) == []
+
+
 def test_a_new_file_has_the_mode_that_the_user_gives_new_files(kit):
     kit.text("write", path="a.txt", content="x")
     ordinary = kit.file("b.txt", "x")

@@ -138,7 +138,9 @@ def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
     assert [t.name for t in made] == [t.name for t in built]
 
 
-@pytest.mark.parametrize("name", ["ls", "glob", "read", "grep", "write", "edit", "run_shell"])
+@pytest.mark.parametrize(
+    "name", ["ls", "glob", "read", "grep", "write", "edit", "delete", "move", "run_shell"]
+)
 def test_a_schema_is_closed_and_each_argument_is_described(tmp_path, name):
     schema = Kit(tmp_path).tool(name).parameters
     assert schema["additionalProperties"] is False
@@ -157,7 +159,7 @@ def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path
     effects = {name: tool.effect for name, tool in Kit(tmp_path).tools.items()}
     assert effects == {
         **dict.fromkeys(("ls", "glob", "read", "grep"), "read"),
-        **dict.fromkeys(("write", "edit"), "write"),
+        **dict.fromkeys(("write", "edit", "delete", "move"), "write"),
         **dict.fromkeys(("run_shell", "python"), "run"),
         **dict.fromkeys(("todo", "delegate"), "control"),
     }
@@ -169,6 +171,10 @@ def test_facts_of_impossible_arguments_never_raise(tmp_path):
         for name in ("ls", "read", "grep", "write", "edit"):
             kit.tool(name).facts({"path": path, "pattern": "x"})
             kit.tool(name).scopes({"path": path, "pattern": "x"})
+        for name, path_names in (("delete", ("path",)), ("move", ("source", "destination"))):
+            arguments = dict.fromkeys(path_names, path)
+            kit.tool(name).facts(arguments)
+            kit.tool(name).scopes(arguments)
         kit.tool("glob").facts({"pattern": path})
         kit.tool("glob").scopes({"pattern": path})
 

@@ -74,6 +74,31 @@ def test_a_path_in_the_workspace_is_inside_whether_or_not_it_exists(place, path)
     assert not space.outside(str(place / path), write=True)
 
 
+@pytest.mark.parametrize(
+    ("path", "entry"),
+    [
+        *(("in", "in"), ("in/", "in"), ("./out", "out"), ("in/a.py", "src/a.py"), ("loop", "loop")),
+        *(("src/../in", "in"), ("new/x", "new/x"), ("in/..", "."), (".", "."), ("in/.", "in")),
+    ],
+)
+def test_an_entry_is_the_link_itself_in_a_real_folder(place, path, entry):
+    assert workspace(place).entry(path) == Path(os.path.realpath(place)) / entry
+
+
+def test_what_was_read_goes_along_with_a_move_and_can_be_forgotten(place):
+    space = workspace(place)
+    for name in ("a", "b"):
+        space.note(place / "src" / name, b"x")
+    space.moved(place / "src", place / "lib")
+    assert not space.was_read(place / "src" / "a")
+    assert space.was_read(place / "lib" / "a")
+    space.unread([place / "lib" / "a"])
+    assert not space.was_read(place / "lib" / "a")
+    assert space.was_read(place / "lib" / "b")
+    space.unread([place])
+    assert not space.was_read(place / "lib" / "b")
+
+
 def test_a_link_that_points_to_itself_is_inside_and_does_not_hang(place):
     assert workspace(place).outside("loop/x", write=True) in (True, False)
 

@@ -27,8 +27,10 @@ from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools, discreet
 from agent_magics.tools.checking import check
 from agent_magics.tools.memory import Memory
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import redacted, secret_pairs
 from agent_magics.tools.workspace import Workspace
+from agent_magics.undo.recorder import Recorder
+from agent_magics.undo.store import Store
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -120,7 +122,13 @@ def make_services(
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)
 
-    workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    undo = Recorder(
+        Store(data / "undo"),
+        lambda: magics.undo_megabytes * 1_000_000,
+        root,
+        lambda text: redacted(text, secret_pairs(variables)),
+    )
+    workspace = Workspace(root, readable, lambda: secret_pairs(variables), undo)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     library = Library(skill_places, names)
@@ -157,4 +165,5 @@ def make_services(
         drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
+        undo=undo,
     )

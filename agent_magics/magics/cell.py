@@ -95,6 +95,7 @@ def prepared(
         cell.policy,
         () if control is None else (control,),
     )
+    tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
     always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
@@ -151,13 +152,14 @@ def run_cell(
 
         delegation.turn, delegation.granted = turn, granted
         async with _closing(model), _closing(reviewer):
-            return await cell.session.ask(
-                cell.prompt,
-                turn,
-                performance.renderer,
-                cell.active.skills,
-                [keep],
-            )
+            with services.undo.turn(cell.prompt, cell.session.name):
+                return await cell.session.ask(
+                    cell.prompt,
+                    turn,
+                    performance.renderer,
+                    cell.active.skills,
+                    [keep],
+                )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
 

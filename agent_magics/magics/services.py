@@ -16,6 +16,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.workspace import Workspace
+from agent_magics.undo.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class Services:
         drop: Takes such a rule back; whether there was one.
         own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
+        undo: Keeps copies of what tools change, and knows where they lie.
     """
 
     stage: Stage
@@ -135,6 +137,7 @@ class Services:
     drop: Callable[[Rule], bool]
     own_skills: Path
     config_file: Path
+    undo: Recorder
 
 
 class Controls(Protocol):
@@ -142,6 +145,7 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    undo_megabytes: int
     sessions: dict[str, Session]
     judge: str
 

@@ -96,6 +96,10 @@ class AgentSettings(Magics):
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)
 
+    undo_megabytes = Int(
+        500, min=0, help="Room for copies of changed files, for %agent undo; 0: none are made."
+    ).tag(config=True)
+
     def limits(self, max_turns: int | None, budget: int | None) -> Limits:
         """The bounds of one cell; what the cell itself says goes before the settings.
 

@@ -22,6 +22,8 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "grep": ("search", "grep_search", "search_files", "search_file_content", "ripgrep"),
         "write": ("write_file", "writefile", "create_file"),
         "edit": ("multiedit", "edit_file", "str_replace", "replace", "apply_patch", "text_editor"),
+        "delete": ("delete_file", "remove_file", "delete_path"),
+        "move": ("move_file", "rename_file", "rename"),
         "run_shell": ("bash", "shell", "terminal", "run_command", "execute_command", "powershell"),
         "python": ("run_python", "python_repl", "execute_code", "code_execution", "ipython"),
         "notebook_edit": ("notebookedit",),

@@ -16,9 +16,11 @@ from agent_magics.ports import Kernel
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.changing import edit_tool, write_tool
 from agent_magics.tools.delegating import Delegation, delegate_tool
+from agent_magics.tools.deleting import delete_tool
 from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
 from agent_magics.tools.memory import Memory, memory_tools
+from agent_magics.tools.moving import move_tool
 from agent_magics.tools.plain import sendable
 from agent_magics.tools.planning import todo_tool
 from agent_magics.tools.reading import read_tool
@@ -37,6 +39,8 @@ MAKERS: tuple[Maker, ...] = (
     grep_tool,
     write_tool,
     edit_tool,
+    delete_tool,
+    move_tool,
     run_shell_tool,
     todo_tool,
 )

@@ -18,20 +18,22 @@ Opcode: TypeAlias = tuple[str, int, int, int, int]
 NO_END = "\\ No newline at end of file"
 
 
-def unified_diff(before: str | None, after: str, name: str) -> str:
+def unified_diff(before: str | None, after: str | None, name: str) -> str:
     """The difference of two texts.
 
     Line ends are shown (as `␍`) only where the texts do not have the same ones throughout.
 
     Args:
         before: The old text; None: there was no file.
-        after: The new text.
+        after: The new text; None: there will be no file.
         name: The file's name for the header.
     """
-    old, new = _lines(before or ""), _lines(after)
+    old, new = _lines(before or ""), _lines(after or "")
     if _only_pairs(old) and _only_pairs(new):
         old, new = _without_returns(old), _without_returns(new)
-    header = f"--- {f'a/{name}' if before is not None else '/dev/null'}\n+++ b/{name}"
+    left = f"a/{name}" if before is not None else "/dev/null"
+    right = f"b/{name}" if after is not None else "/dev/null"
+    header = f"--- {left}\n+++ {right}"
     return "\n".join((header, *_hunks(old, new))) + "\n"
 
 

@@ -199,14 +199,15 @@ def replaced(path: Path, data: bytes, expected: bytes | None) -> None:
     _refuse_changed(path, before, expected)
     spare = path.parent / f".agent_magics-{os.urandom(8).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(spare, flags, 0o666)
+    # A replaced file's mode comes before its content may be read; ours alone until then.
+    handle = os.open(spare, flags, 0o666 if before is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if before is not None:
-            _take_over(spare, before)
+            _take_over(spare, path, before)
             _refuse_changed(path, _status(path), expected)
             spare.replace(path)
         else:
@@ -248,13 +249,19 @@ def _refuse_changed(path: Path, status: os.stat_result | None, expected: bytes |
         )
 
 
-def _take_over(spare: Path, before: os.stat_result) -> None:
-    """Give the new file the old one's owner and mode."""
+def _take_over(spare: Path, path: Path, before: os.stat_result) -> None:
+    """Give the new file the old one's owner, mode, and attributes such as access lists."""
     status = spare.stat()
     if (status.st_uid, status.st_gid) != (before.st_uid, before.st_gid):
         # Possible for root alone, and for groups one is in; else it is ours from now on.
         with suppress(OSError):
             os.chown(spare, before.st_uid, before.st_gid)
+    if hasattr(os, "listxattr"):
+        # Some are for root alone, and some file systems have none.
+        with suppress(OSError):
+            for name in os.listxattr(path):
+                with suppress(OSError):
+                    os.setxattr(spare, name, os.getxattr(path, name))
     spare.chmod(stat.S_IMODE(before.st_mode))
 
 

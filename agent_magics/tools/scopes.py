@@ -41,10 +41,32 @@ def changed_path(tool: str, label: str, workspace: Workspace) -> Scopes:
         label: What the wider button says.
         workspace: Says what is inside.
     """
+    return changed_operand(
+        tool,
+        label,
+        lambda arguments: workspace.shown(arguments["path"]),
+        lambda arguments: workspace.outside(arguments["path"], write=True),
+    )
+
+
+def changed_operand(
+    tool: str,
+    label: str,
+    operand: Callable[[Arguments], str],
+    outside: Callable[[Arguments], bool],
+) -> Scopes:
+    """The very operand of the call; and the whole tool, if the call is an ordinary one.
+
+    Args:
+        tool: A tool that changes files.
+        label: What the wider button says.
+        operand: What rules are matched on.
+        outside: Whether the call touches anything outside the workspace, or protected.
+    """
 
     def scopes(arguments: Arguments) -> tuple[Scope, ...]:
-        narrow = exactly(tool, workspace.shown(arguments["path"]))
-        if workspace.outside(arguments["path"], write=True):
+        narrow = exactly(tool, operand(arguments))
+        if outside(arguments):
             return narrow
         return (*narrow, Scope(label, Rule(tool, "allow")))
 

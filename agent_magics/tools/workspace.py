@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agent_magics.errors import ToolError
+from agent_magics.tools.backup import Backup, NoBackup
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
 from agent_magics.tools.redaction import marks, redacted
@@ -40,6 +41,8 @@ class Workspace:
         root: The folder; asked at each use, since the user may change it (`%cd`).
         readable: Further folders that may be read without asking.
         secrets: Texts that no result may carry, each `NAME=value` or a bare value.
+        backup: Keeps what stands at a path before a tool changes it. Every tool that changes
+            files asks it first.
     """
 
     def __init__(
@@ -47,12 +50,15 @@ class Workspace:
         root: Callable[[], Path],
         readable: Callable[[], Iterable[Path]] = _none,
         secrets: Callable[[], Iterable[str]] = _none,
+        backup: Backup | None = None,
     ) -> None:
         self._root = root
         self._readable = readable
         self._secrets = secrets
         self._read: dict[Path, str] = {}
+        self.backup: Backup = backup or NoBackup()
         self._previews: dict[str, tuple[Path, str]] = {}
+        self._warned: dict[str, bool] = {}
         self._outputs: Path | None = None
         self._count = 0
         self._remembering = threading.Lock()
@@ -85,6 +91,19 @@ class Workspace:
         """
         _check_name(path)
         return self._followed(path)
+
+    def entry(self, path: str) -> Path:
+        """The entry of a folder that a model's path names: a link there is meant itself.
+
+        Raises:
+            ToolError: As `resolve`.
+        """
+        _check_name(path)
+        real = self._followed(path)
+        given = Path(path)
+        if given.name in ("", "..", "~"):
+            return real
+        return self._followed(str(given.parent)) / given.name
 
     def _followed(self, path: str) -> Path:
         given = Path(path)
@@ -169,19 +188,46 @@ class Workspace:
                 content = None
         return content is None or self._read.get(path) != _digest(content)
 
+    def moved(self, source: Path, destination: Path) -> None:
+        """What was read of a path, and of all below it, was read of its new place."""
+        with self._remembering:
+            known = [path for path in self._read if path.is_relative_to(source)]
+            for path in known:
+                self._read[destination / path.relative_to(source)] = self._read.pop(path)
+
+    def unread(self, paths: Iterable[Path]) -> None:
+        """Forget what was read of these paths, and of all below them."""
+        with self._remembering:
+            for gone in paths:
+                for path in [path for path in self._read if path.is_relative_to(gone)]:
+                    del self._read[path]
+
     def forget(self) -> None:
         """A new conversation: the model has read nothing yet."""
         with self._remembering:
             self._read.clear()
             self._previews.clear()
+            self._warned.clear()
 
-    def note_preview(self, call: str, path: Path, content: bytes | None) -> None:
-        """Remember the content that a diff was computed from, for one call not yet run."""
+    def note_preview(
+        self, call: str, path: Path, content: bytes | None, *, warned: bool = False
+    ) -> None:
+        """Remember the content that a diff was computed from, for one call not yet run.
+
+        Args:
+            call: Names the call with its arguments.
+            path: A real path.
+            content: What it held; None: nothing was there.
+            warned: Whether the preview said that the change cannot be undone.
+        """
         with self._remembering:
             self._previews.pop(call, None)
             self._previews[call] = (path, _digest(content))
+            self._warned[call] = warned
             while len(self._previews) > KEPT_PREVIEWS:
-                del self._previews[next(iter(self._previews))]
+                oldest = next(iter(self._previews))
+                del self._previews[oldest]
+                self._warned.pop(oldest, None)
 
     def outdated_preview(self, call: str, path: Path, content: bytes | None) -> bool:
         """Whether a person was shown a diff of this call that is no longer true.
@@ -191,6 +237,14 @@ class Workspace:
         with self._remembering:
             seen = self._previews.pop(call, None)
         return seen is not None and seen != (path, _digest(content))
+
+    def warned(self, call: str) -> bool | None:
+        """Whether a preview of this call said that it cannot be undone; None: there was none.
+
+        Asking forgets it.
+        """
+        with self._remembering:
+            return self._warned.pop(call, None)
 
     # -- secrets and long outputs -----------------------------------------------------------
 
