@@ -263,20 +263,17 @@ class AgentMagics(AgentSettings):
         return active
 
     def _with_action(self, active: Active, options: CellOptions, cell: str) -> tuple[Active, str]:
-        """The skills and the prompt of a cell; a quick action's skill comes with it.
-
-        The prompt is said, since the cell's own text does not hold it.
-        """
+        """The skills and the prompt of a cell; a quick action's skill comes with it."""
         if options.action is None:
             return active, cell
         within = active.skills[-1].skill.name if options.skill else ""
         offer = chosen(options.action, offers(self.services, active), within)
         if not offer.active:
             active = self._activated(offer.skill.name, "", False, Active())
-        prompt = taken(offer, (item.skill for item in active.skills)).prompt
+        action = taken(offer, active)
         if not (options.quiet or self.quiet or options.preview):
-            print(f"{offer.name}: {prompt}")
-        return active, joined(prompt, cell)
+            print(f"{offer.name}: {action.prompt}")  # the cell's own text does not say it
+        return active, joined(action.prompt, cell)
 
     def _activated(self, name: str, arguments: str, add: bool, before: Active) -> Active:
         return activated(

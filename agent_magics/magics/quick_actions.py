@@ -123,15 +123,15 @@ def _listed(offered: Sequence[Offer]) -> str:
     return ", ".join(offer.name for offer in offered[:LISTED]) + more
 
 
-def taken(offer: Offer, skills: Iterable[Skill]) -> Action:
+def taken(offer: Offer, active: Active) -> Action:
     """The action as the skill that was loaded for the cell has it: trusted, and not as seen before.
 
     Raises:
         UsageProblem: The skill changed in between, and has no such action now.
     """
-    for skill in skills:
-        if skill.root == offer.skill.root:
-            for action in skill.actions:
+    for item in active.skills:
+        if item.skill.root == offer.skill.root:
+            for action in item.skill.actions:
                 if action.id == offer.action.id:
                     return action
     raise UsageProblem(f"The skill {offer.skill.name} changed just now and has no {offer.name}.")
