@@ -91,13 +91,13 @@ def _decide(decision: Decision) -> Run:
             )
             raise UsageProblem(f"There is no tool {tool!r}.{hint}")
         rule = Rule(tool, decision, pattern.strip())
-        meaning = rule_meaning(rule) if tool == "run_shell" else ""
         if lasting:
             magics.services.keep(replace(rule, source="user"))
             where = "From now on, in every session"
         else:
             magics.session.policy = magics.session.policy.with_rule(rule)
             where = "In this session"
+        meaning = rule_meaning(rule) if tool == "run_shell" else ""
         return f"{where}: {rule}{_overruled(magics, rule)}\n{meaning}".rstrip()
 
     return run

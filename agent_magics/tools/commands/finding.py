@@ -81,7 +81,8 @@ class Findings:
         self._seen.add(text)
         reading = read_tree(text.replace(ANY, _UNKNOWN))
         plain = _plainly(text)
-        if (reading or plain).broken:
+        broken = (reading or plain).broken
+        if broken:
             self.unclear = "not all of it can be read"
             self._pieces(text)
         # Where the two readings differ, what either sees may run.
@@ -89,7 +90,7 @@ class Findings:
         for command in both:
             words = tuple(word.replace(_UNKNOWN, ANY) for word in command.words)
             self._add(replace(command, words=words), text, depth)
-        if _MISREAD.search(text):
+        if _MISREAD.search(text) and not broken:
             self._later(_MISREAD.sub("", text), depth)
         return reading
 
