@@ -20,13 +20,15 @@ from typing import Literal, TypeAlias
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Source: TypeAlias = Literal["default", "user", "project", "session"]
-Effect: TypeAlias = Literal["read", "write", "run", "bundled", "control"]
-"""What a call can do: look, change files, run code, run a skill's own code, steer the agent."""
+Effect: TypeAlias = Literal["read", "write", "run", "fetch", "bundled", "control"]
+"""What a call can do: look, change files, run code, send an address into the web, run a skill's
+own code, steer the agent."""
 
 DEFAULTS: dict[Effect, Decision] = {
     "read": "allow",
     "write": "ask",
     "run": "ask",
+    "fetch": "ask",  # an address can carry data out
     "bundled": "ask",
     "control": "allow",
 }
@@ -39,7 +41,8 @@ class Rule:
     Args:
         tool: A tool's name; `*` stands for any run of characters (`mcp__git__*`).
         decision: What happens to a call that matches.
-        pattern: What the call's operand must match, whole; `*` as above. Empty: any operand.
+        pattern: What the call's operand must match, whole; `*` as above. Empty: any operand. For
+            tools that ask the web it is read as an address, see `_fits_url`.
         source: Where the rule comes from, which decides its precedence.
         skill: Only while this skill is active; empty: always.
     """
@@ -54,9 +57,17 @@ class Rule:
         """Whether the rule speaks about this call."""
         return (
             _glob(self.tool, facts.tool)
-            and (not self.pattern or _glob(self.pattern, facts.operand))
+            and (not self.pattern or self._fits(facts))
             and (not self.skill or self.skill == facts.skill)
         )
+
+    def _fits(self, facts: CallFacts) -> bool:
+        if facts.effect != "fetch":
+            return _glob(self.pattern, facts.operand)
+        if self.decision == "allow":
+            return _fits_url(self.pattern, facts.operand, narrow=True)
+        # What forbids is read as wide as it can be.
+        return _glob(self.pattern, facts.operand) or _fits_url(self.pattern, facts.operand)
 
     def reaches(self, facts: CallFacts) -> bool:
         """Whether the rule may decide about this call's place.
@@ -195,3 +206,31 @@ def _glob(pattern: str, text: str) -> bool:
         return pattern == text
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
+def _fits_url(pattern: str, url: str, *, narrow: bool = False) -> bool:
+    """Whether a pattern for addresses means this one; `*` in its host never leaves the host.
+
+    `https://host/*`, `https://*.host/docs/*`, or without a scheme, `host` and `*.host`. So
+    `https://*.python.org/*` is not fooled by `https://evil.org/x.python.org/`.
+
+    Args:
+        pattern: Of a rule.
+        url: Normalised: `scheme://host[:port]/…`, without user names.
+        narrow: Let `*` in the host stand only for whole labels in front, as permissions need it.
+    """
+    scheme, mark, rest = pattern.partition("://")
+    if not mark:
+        scheme, rest = "*", pattern
+    host, slash, path = rest.partition("/")
+    host = host.lower()
+    if narrow and host != "*":
+        # `https://host*` must not mean `https://host.evil.org/`.
+        host = host.rstrip("*")
+        if "*" in host.removeprefix("*."):
+            return False
+    its_scheme, _, its_rest = url.partition("://")
+    its_host, _, its_path = its_rest.partition("/")
+    return (
+        _glob(scheme, its_scheme) and _glob(host, its_host) and (not slash or _glob(path, its_path))
+    )

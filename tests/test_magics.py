@@ -148,7 +148,17 @@ def test_the_tools_of_a_turn_are_what_the_skill_leaves(shell):
         return [tool.name for tool in loaded(shell).visible()]
 
     everything = visible()
-    assert everything == ["edit", "glob", "grep", "ls", "python", "read", "run_shell", "write"]
+    assert everything == [
+        "edit",
+        "fetch",
+        "glob",
+        "grep",
+        "ls",
+        "python",
+        "read",
+        "run_shell",
+        "write",
+    ]
     magic(shell, "use", "explore")
     assert visible() == ["glob", "ls", "read"]
     magic(shell, "use", "code-review")

@@ -25,6 +25,8 @@ from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
 from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.web.pages import Web
+from agent_magics.tools.web.proxies import proxies_of
 from agent_magics.tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ def make_services(
 
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
     names = builtin_names()
+    web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
 
@@ -109,7 +112,7 @@ def make_services(
         return load_tools(skill, workspace=root, builtin_names=names)
 
     def builtins(kernel: Kernel | None = None) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel())
+        return builtin_tools(workspace, kernel or _NoKernel(), web)
 
     return Services(
         stage=Stage(shell),

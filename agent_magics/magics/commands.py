@@ -107,7 +107,7 @@ def policy(magics: Controls, words: str) -> View | str:
     rows = [(r.decision, r.tool, r.pattern or "(any)", r.skill, r.source) for r in rules]
     notes = [
         "A deny wins; then this session, then a project's ask, then your configuration, then the "
-        "default of the tool's effect (read: allow; write, run, bundled: ask).",
+        "default of the tool's effect (read: allow; write, run, fetch, bundled: ask).",
         "Change: %agent allow|ask|deny TOOL [PATTERN]; drop this session's: %agent policy reset",
     ]
     heads = ("decision", "tool", "pattern", "skill", "from")

@@ -15,16 +15,19 @@ from agent_magics.messages import JSON, Display
 from agent_magics.ports import Kernel
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.changing import edit_tool, write_tool
+from agent_magics.tools.fetching import fetch_tool
 from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
 from agent_magics.tools.plain import sendable
 from agent_magics.tools.reading import read_tool
 from agent_magics.tools.searching import grep_tool
 from agent_magics.tools.shell import run_shell_tool
+from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
 
 Maker: TypeAlias = Callable[[Workspace], Tool]
 KernelMaker: TypeAlias = Callable[[Workspace, Kernel], Tool]
+WebMaker: TypeAlias = Callable[[Workspace, Web], Tool]
 
 MAKERS: tuple[Maker, ...] = (
     ls_tool,
@@ -37,16 +40,22 @@ MAKERS: tuple[Maker, ...] = (
 )
 KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
 """Tools that act on the user's live kernel; left out where there is none."""
+WEB_MAKERS: tuple[WebMaker, ...] = (fetch_tool,)
+"""Tools that ask the web."""
 
 
-def builtin_tools(workspace: Workspace, kernel: Kernel | None = None) -> tuple[Tool, ...]:
+def builtin_tools(
+    workspace: Workspace, kernel: Kernel | None = None, web: Web | None = None
+) -> tuple[Tool, ...]:
     """Every built-in tool.
 
     Args:
         workspace: What the file tools work in.
         kernel: The user's IPython; None: without the tools that need it.
+        web: What may be asked there, and pages that were; None: the public web, directly.
     """
     made = [make(workspace) for make in MAKERS]
+    made += [make(workspace, web or Web()) for make in WEB_MAKERS]
     if kernel is not None:
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
     return tuple(_discreet(tool, workspace) for tool in made)
