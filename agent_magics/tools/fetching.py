@@ -165,7 +165,10 @@ def _told(url: WebUrl, web: Web) -> Display:
 
 def _scopes(arguments: Arguments) -> tuple[Scope, ...]:
     """This address, or all of its host over the same scheme and port."""
-    url = parsed(arguments["url"])
+    try:
+        url = parsed(arguments["url"])
+    except ToolError:
+        return ()
     host = f"{url.scheme}://{url.authority}/*"
     where = url.authority if url.scheme == "https" else f"http://{url.authority}"
     wide = Scope(f"fetch from {where}, this session", Rule("fetch", "allow", host))

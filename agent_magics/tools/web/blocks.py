@@ -20,6 +20,8 @@ from agent_magics.tools.web.writing import Written
 
 Attributes: TypeAlias = Mapping[str, str]
 
+BREAK = "\n\n"
+"""Between the paragraphs of a text that is held back, as that of a cell is."""
 MAX_LINK = 500
 """Characters of a link's address; longer ones are for tracking, and are left out."""
 MAX_WORDS = 300
@@ -75,7 +77,7 @@ class Blocks:
     def flush(self) -> None:
         """What was gathered of a paragraph becomes a block."""
         if self._cell is not None:
-            self._inline.append(" ")
+            self._inline.append(BREAK)
             return
         if self._link is not None:
             # A link around several blocks is a link in each of them.
@@ -86,9 +88,11 @@ class Blocks:
         if not text:
             return
         if self._heading:
-            line = text.replace("\n", " ").rstrip("¶#§🔗 ")
-            text = f"{'#' * self._heading} {line}"
-        self.written.add(text)
+            line = " ".join(text.split("\n")).rstrip("¶#§🔗 ")
+            self.written.add(f"{'#' * self._heading} {line}")
+            return
+        for paragraph in text.split(BREAK):
+            self.written.add(paragraph)
 
     def address(self, link: str) -> str:
         """The whole address of a link; empty for what leads nowhere on the web."""
@@ -114,7 +118,7 @@ class Blocks:
     def _wrap_link(self) -> None:
         assert self._link is not None
         start, address = self._link
-        text = _joined(self._inline[start:]).replace("\n", " ")
+        text = " ".join(_joined(self._inline[start:]).split("\n"))
         if text and address:
             self._inline[start:] = [f"[{text}]({address})"]
 
@@ -189,7 +193,7 @@ class Blocks:
         table = self._cell
         if table is not None:
             self._end_link()
-            table.end_cell(_joined(self._inline).replace("\n", " "))
+            table.end_cell(_joined(self._inline))
             self._inline = []
 
     def mark(self, mark: str) -> None:
@@ -247,7 +251,7 @@ def _joined(pieces: list[str]) -> str:
     """Pieces of a paragraph as one text, with single blanks and the line ends of `br`."""
     text = re.sub(" +", " ", stripped("".join(pieces)))
     text = text.replace(" \n", "\n").replace("\n ", "\n").replace("^[", "[")
-    return re.sub("\n{3,}", "\n\n", text).replace("``", "").strip()
+    return re.sub("\n{3,}", BREAK, text).replace("``", "").strip()
 
 
 def _first(attributes: Attributes) -> int:

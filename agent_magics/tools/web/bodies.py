@@ -93,7 +93,7 @@ class Unpacking:
             self.data += piece[: self._room]
             return
         try:
-            while piece and not self.full:
+            while piece and self._room > 0:
                 piece = self._step(piece)
         except zlib.error as error:
             raise ToolError("The answer is damaged: it cannot be unpacked.") from error
@@ -141,11 +141,17 @@ def kind_by_bytes(data: bytes, promised: Kind) -> Kind:
     return promised
 
 
-def text_of(data: bytes, content_type: str, kind: Kind) -> tuple[str, str]:
+def text_of(data: bytes, content_type: str, kind: Kind, *, cut: bool = False) -> tuple[str, str]:
     """The text of a body, and the codec by which it was read.
 
     A byte order mark wins, then the header, then the page's own word, then UTF-8 if it fits, else
     Windows-1252, as in browsers. Bytes that fit nowhere become U+FFFD.
+
+    Args:
+        data: The body, unpacked.
+        content_type: The header.
+        kind: What it is.
+        cut: Whether there was more, so that the last character may be half.
     """
     for mark, codec in _MARKS:
         if data.startswith(mark):
@@ -160,8 +166,7 @@ def text_of(data: bytes, content_type: str, kind: Kind) -> tuple[str, str]:
     if codec:
         return data.decode(codec, "replace"), codec
     try:
-        # The last character may be cut in the middle.
-        return codecs.getincrementaldecoder("utf-8")().decode(data), "utf-8"
+        return codecs.getincrementaldecoder("utf-8")().decode(data, final=not cut), "utf-8"
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace"), "cp1252"
 

@@ -147,7 +147,7 @@ def _text(got: Got, form: Form, stop: Stop) -> tuple[str, Mapping[str, str], lis
     kind = kind_by_bytes(got.body, kind_by_type(got.media_type))
     if kind == "binary":
         raise ToolError(_not_text(got))
-    text, _ = text_of(got.body, got.headers.get("content-type", ""), kind)
+    text, _ = text_of(got.body, got.headers.get("content-type", ""), kind, cut=got.cut)
     lost = text.count("\ufffd")
     notes = [f"{counted(lost, 'character')} could not be decoded (\ufffd)"] if lost else []
     if kind != "html" or form == "source":
@@ -209,7 +209,7 @@ def _refused(got: Got) -> str:
     kind = kind_by_bytes(got.body, kind_by_type(got.media_type)) if got.body else "binary"
     if kind == "binary":
         return text
-    said, _ = text_of(got.body[:100_000], got.headers.get("content-type", ""), kind)
+    said, _ = text_of(got.body[:100_000], got.headers.get("content-type", ""), kind, cut=True)
     shown = readable(said, str(got.url)).text if kind == "html" else said.strip()
     if not shown:
         return text

@@ -55,27 +55,31 @@ class Readable:
     cut: bool = False
 
 
-def readable(source: str, url: str, stop: Callable[[], bool] = lambda: False) -> Readable:
+def readable(
+    source: str, url: str, stop: Callable[[], bool] = lambda: False, most: int = MAX_TOKENS
+) -> Readable:
     """A page as a reader would want it.
 
     Args:
         source: The HTML, whole or cut anywhere.
         url: Where it is from; links are taken relative to it.
         stop: Says when nobody waits any more.
+        most: Tags and texts that are read.
     """
-    page = _read(_Page(Blocks(url)), source, stop)
+    page = _read(_Page(Blocks(url)), source, stop, most)
     whole, main = page.blocks.written.text(), page.main_text()
     text = main if len(main) >= SUBSTANCE and len(main) * 10 >= len(whole) else whole
     if len(text) < SUBSTANCE and page.noise:
         # A page that is all navigation: an index, say.
-        everything = _read(_Page(Blocks(url), everything=True), source, stop).blocks.written.text()
-        text = everything if len(everything) > 2 * len(text) else text
+        everything = _read(_Page(Blocks(url), everything=True), source, stop, most)
+        links = everything.blocks.written.text()
+        text = links if len(links) > 2 * len(text) else text
     return Readable(text, page.facts, page.hidden, page.refresh, page.scripts, page.cut)
 
 
-def _read(page: _Page, source: str, stop: Callable[[], bool]) -> _Page:
+def _read(page: _Page, source: str, stop: Callable[[], bool], most: int) -> _Page:
     for count, token in enumerate(tokens(source)):
-        if count == MAX_TOKENS or (count % 1000 == 0 and stop()):
+        if count == most or (count % 1000 == 0 and stop()):
             page.cut = True
             break
         match token:
@@ -129,6 +133,7 @@ class _Page:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take a start tag."""
+        self.scripts += name == "script"
         self._note(name, attributes)
         self._end_implicitly(name)
         above = self._open[-1] if self._open else _Open("")
@@ -173,11 +178,8 @@ class _Page:
         return self.blocks.written.text(*self._main) if self._main is not None else ""
 
     def _is_noise(self, name: str, attributes: Mapping[str, str]) -> bool:
-        if name in DROPPED:
-            self.scripts += name == "script"
-            return True
-        if self.everything:
-            return False
+        if name in DROPPED or self.everything:
+            return name in DROPPED
         within = self._count.get("main") or self._count.get("article")
         role = attributes.get("role", "").lower()
         noise = name in NOISE or role in NOISE_ROLES or (name in OUTER_NOISE and not within)

@@ -62,8 +62,9 @@ class Table:
         return ("\n".join(lines),)
 
     def _paragraphs(self) -> tuple[str, ...]:
-        return tuple(cell for row in self._rows for cell in row if cell)
+        cells = (cell for row in self._rows for cell in row if cell)
+        return tuple(paragraph for cell in cells for paragraph in cell.split("\n\n"))
 
 
 def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 DEEPEST = 8
 """Levels of lists and quotations that are indented."""
 _BULLETS = -1
+_BULLET = "- "
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,11 @@ class Written:
         head, *others = text.split("\n")
         lines = [quoted + first + head, *(quoted + "  " * depth + line for line in others)]
         item = bool(self._mark)
+        listed = depth > 0 or self._mark == _BULLET
         self._mark = ""
-        self._blocks.append(_Block("\n".join(map(str.rstrip, lines)), item, item or depth > 0))
+        # Nothing trails on empty lines; code keeps its own blanks.
+        whole = "\n".join(line if line.strip("> ") else line.rstrip() for line in lines)
+        self._blocks.append(_Block(whole, item, listed))
 
     def text(self, first: int = 0, last: int | None = None) -> str:
         """The blocks of a part, with empty lines between them but for the items of a list."""
@@ -71,7 +75,7 @@ class Written:
     def begin_item(self) -> None:
         """The next block begins an item."""
         if not self._lists or self._lists[-1] == _BULLETS:
-            self._mark = "- "
+            self._mark = _BULLET
         else:
             self._lists[-1] += 1
             self._mark = f"{self._lists[-1]}. "
