@@ -140,8 +140,18 @@ def test_one_private_answer_among_public_ones_spoils_all(found):
     assert "is not asked" in fetcher.refusal("https://both.example.org/")
 
 
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "metadata.google.internal", "0.0.0.0", "nip.io"]
+)
+def test_nobody_is_told_to_open_what_must_stay_closed(host):
+    refusal = Fetcher().refusal(f"http://{host}/")
+    assert "is not asked" in refusal
+    assert "fetch_hosts" not in refusal
+    assert "fetch_hosts: ['localhost:80']" in Fetcher().refusal("http://localhost/")
+
+
 def test_a_name_without_an_address_is_said():
-    assert "There is no host nowhere.example.org" in Fetcher().refusal(
+    assert "No address was found for the host nowhere.example.org" in Fetcher().refusal(
         "https://nowhere.example.org"
     )
 
@@ -172,6 +182,7 @@ def test_ports_of_other_services_are_refused_on_public_hosts_too(port):
 
 
 def test_usual_ports_are_taken():
+    refuse_private(parsed("https://metadata.example.org/"))
     for port in (80, 443, 8080, 8443, 3000):
         refuse_private(parsed(f"http://example.org:{port}/"))
 

@@ -558,3 +558,10 @@ def test_a_host_that_cannot_be_opened_is_a_problem_with_its_line(tmp_path, value
     configuration = read_configuration(tmp_path / "config.yaml", Path(tmp_path / "none"))
     assert configuration.fetch_hosts == ()
     assert "line 2: fetch_hosts" in configuration.problems[0]
+
+
+def test_the_names_that_other_clients_give_to_this_tool_mean_it():
+    from agent_magics.skill.toolnames import our_name
+
+    for name in ("WebFetch", "web_fetch", "fetch_url", "fetch", "WebFetch(domain:example.org)"):
+        assert our_name(name, {"fetch", "read"}) == "fetch"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import ToolError
@@ -30,6 +30,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 MAX_REDIRECTS = 5
 MAX_TRIED = 4
 """Addresses of one host that are tried, should the first not answer."""
+HASTE = 4
+"""Seconds for a connection while there is another address to try: IPv6 is often half there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,9 @@ async def _checked(url: WebUrl, way: Way) -> list[str]:
     address = url.address
     found = [address] if address is not None else await way.resolve(url.host, url.port)
     if not found:
-        raise ToolError(f"There is no host {url.host}. Check the spelling of the address.")
+        raise ToolError(
+            f"No address was found for the host {url.host}: check its spelling, or the network."
+        )
     return [str(each) for each in usable(url, found, way.allowed)[:MAX_TRIED]]
 
 
@@ -182,26 +186,26 @@ async def _first(
     """The response of the first address that takes a connection."""
     import httpx2
 
+    hasty = replace(way.bounds, connect=min(way.bounds.connect, HASTE))
     for host in hosts[:-1]:
         try:
-            return await transport.handle_async_request(_request(url, host, way))
+            return await transport.handle_async_request(_request(url, host, way.agent, hasty))
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             continue
-    return await transport.handle_async_request(_request(url, hosts[-1], way))
+    return await transport.handle_async_request(_request(url, hosts[-1], way.agent, way.bounds))
 
 
-def _request(url: WebUrl, host: str, way: Way) -> httpx2.Request:
+def _request(url: WebUrl, host: str, agent: str, bounds: Bounds) -> httpx2.Request:
     """A request for this address that goes to that host."""
     import httpx2
 
     place = WebUrl(url.scheme, host, url.port, url.target)
-    bounds = way.bounds
     return httpx2.Request(
         "GET",
         str(place),
         headers={
             "Host": url.authority,
-            "User-Agent": way.agent,
+            "User-Agent": agent,
             "Accept": "text/markdown, text/html;q=0.9, text/plain;q=0.9, */*;q=0.5",
             "Accept-Encoding": CODINGS,
             "Connection": "close",

@@ -8,7 +8,7 @@ since that changed its mind between Python's releases. Resolves no name; is told
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from agent_magics.errors import ToolError
@@ -114,7 +114,8 @@ def refuse_private(url: WebUrl, allowed: Allowed = ()) -> None:
     address = url.address
     reason = _reason_against_name(url.host) if address is None else reason_against(address)
     if reason:
-        raise ToolError(_refusal(url, reason))
+        openable = _is_local(address) if address else not _leads_to_metadata(url.host)
+        raise ToolError(_refusal(url, reason, openable=openable))
     if (url.port < 1024 and url.port not in (80, 443)) or url.port in _ODD_PORTS:
         raise ToolError(
             f"Port {url.port} is not one where web pages are; fetch does not ask there."
@@ -143,7 +144,8 @@ def usable(url: WebUrl, addresses: Iterable[IP], allowed: Allowed = ()) -> tuple
             continue
         reason = reason_against(address)
         if reason:
-            raise ToolError(_refusal(url, f"{address}: {reason}"))
+            openable = not opened and _is_local(address)
+            raise ToolError(_refusal(url, f"{address}: {reason}", openable=openable))
     return found
 
 
@@ -174,18 +176,25 @@ def _reason_against_name(host: str) -> str:
         return "a name without a dot means a machine of one's own network"
     if labels[-1] in _OWN_ENDINGS:
         return f"names that end with .{labels[-1]} are not of the public web"
-    if any(".".join(labels[i:]) in _OWN_NAMES for i in range(len(labels))):
-        return "the name leads to the machine that asks"
-    return ""
+    return "the name leads to the machine that asks" if _leads_here(labels) else ""
 
 
-def _refusal(url: WebUrl, reason: str) -> str:
-    return (
-        f"{url.authority} is not asked: {reason}. fetch reads the public web only; a server of "
-        f"one's own can be opened with fetch_hosts: ['{_entry(url)}'] in the user's config.yaml."
+def _leads_here(labels: Sequence[str]) -> bool:
+    return any(".".join(labels[i:]) in _OWN_NAMES for i in range(len(labels)))
+
+
+def _leads_to_metadata(host: str) -> bool:
+    """Whether nobody should be told how to open a name that is not public."""
+    labels = host.split(".")
+    return labels[0] in ("metadata", "instance-data") or _leads_here(labels)
+
+
+def _refusal(url: WebUrl, reason: str, *, openable: bool) -> str:
+    entry = f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"
+    hint = (
+        f" A server of one's own can be opened with fetch_hosts: ['{entry}'] in the user's "
+        "config.yaml, by the user."
+        if openable
+        else ""
     )
-
-
-def _entry(url: WebUrl) -> str:
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port}"
+    return f"{url.authority} is not asked: {reason}. fetch reads the public web only.{hint}"
