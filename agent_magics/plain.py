@@ -32,6 +32,15 @@ def visible(text: str) -> str:
     return _STACKED.sub(r"\1…", _HIDDEN.sub(_escape, text))
 
 
+def stripped(text: str) -> str:
+    """The text without what `visible` would show as an escape: for a model, it is noise at best."""
+    return _STACKED.sub(r"\1", _HIDDEN.sub(_kept, text))
+
+
+def _kept(match: re.Match[str]) -> str:
+    return match.group() if _belongs(match.string, match.start()) else ""
+
+
 def _escape(match: re.Match[str]) -> str:
     char = match.group()
     if _belongs(match.string, match.start()):

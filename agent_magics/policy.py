@@ -24,8 +24,9 @@ from agent_magics.commandline import CommandLine, Part, command_pattern
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Source: TypeAlias = Literal["default", "user", "project", "session"]
-Effect: TypeAlias = Literal["read", "write", "run", "bundled", "control"]
-"""What a call can do: look, change files, run code, run a skill's own code, steer the agent."""
+Effect: TypeAlias = Literal["read", "write", "run", "fetch", "bundled", "control"]
+"""What a call can do: look, change files, run code, send an address into the web, run a skill's
+own code, steer the agent."""
 
 Mode: TypeAlias = Literal["ask", "accept-edits", "plan", "auto"]
 """What happens to calls that no rule speaks about."""
@@ -40,6 +41,7 @@ DEFAULTS: dict[Effect, Decision] = {
     "read": "allow",
     "write": "ask",
     "run": "ask",
+    "fetch": "ask",  # an address can carry data out
     "bundled": "ask",
     "control": "allow",
 }
@@ -60,7 +62,8 @@ class Rule:
         tool: A tool's name; `*` stands for any run of characters (`mcp__git__*`).
         decision: What happens to a call that matches.
         pattern: What the call's operand must match, whole; `*` as above. Empty: any operand. For
-            shell commands see `commandline`.
+            shell commands see `commandline`; of tools that ask the web it is read as an address,
+            see `_fits_url`.
         source: Where the rule comes from, which decides its precedence.
         skill: Only while this skill is active; empty: always.
     """
@@ -84,7 +87,7 @@ class Rule:
             return True
         line = facts.commands
         if line is None:
-            return _glob(self.pattern, facts.operand)
+            return self._fits(facts)
         pattern = command_pattern(self.pattern)
         if self.decision == "deny":
             return pattern.concerns(facts.operand, line) == "yes"
@@ -103,6 +106,14 @@ class Rule:
     def _about(self, facts: CallFacts) -> bool:
         """Whether it is about this tool and skill."""
         return _glob(self.tool, facts.tool) and (not self.skill or self.skill == facts.skill)
+
+    def _fits(self, facts: CallFacts) -> bool:
+        if facts.effect != "fetch":
+            return _glob(self.pattern, facts.operand)
+        if self.decision == "allow":
+            return _fits_url(self.pattern, facts.operand, narrow=True)
+        # What forbids is read as wide as it can be.
+        return _glob(self.pattern, facts.operand) or _fits_url(self.pattern, facts.operand)
 
     def reaches(self, facts: CallFacts) -> bool:
         """Whether the rule may decide about this call's place.
@@ -292,3 +303,31 @@ def _glob(pattern: str, text: str) -> bool:
         return pattern == text
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
+def _fits_url(pattern: str, url: str, *, narrow: bool = False) -> bool:
+    """Whether a pattern for addresses means this one; `*` in its host never leaves the host.
+
+    `https://host/*`, `https://*.host/docs/*`, or without a scheme, `host` and `*.host`. So
+    `https://*.python.org/*` is not fooled by `https://evil.org/x.python.org/`.
+
+    Args:
+        pattern: Of a rule.
+        url: Normalised: `scheme://host[:port]/…`, without user names.
+        narrow: Let `*` in the host stand only for whole labels in front, as permissions need it.
+    """
+    scheme, mark, rest = pattern.partition("://")
+    if not mark:
+        scheme, rest = "*", pattern
+    host, slash, path = rest.partition("/")
+    host = host.lower()
+    if narrow and host != "*":
+        # `https://host*` must not mean `https://host.evil.org/`.
+        host = host.rstrip("*")
+        if "*" in host.removeprefix("*."):
+            return False
+    its_scheme, _, its_rest = url.partition("://")
+    its_host, _, its_path = its_rest.partition("/")
+    return (
+        _glob(scheme, its_scheme) and _glob(host, its_host) and (not slash or _glob(path, its_path))
+    )

@@ -42,6 +42,7 @@ SHOWN: Mapping[str, str] = {
     "notebook-review": "glob ls read",
     "release-notes": "commit_diff git_log glob read",
     "skill-author": "edit ls read write",
+    "web-research": "fetch read",
 }
 """Each skill of this file, and all the tools that are there while it is active."""
 READ_ONLY = ("commit-message", "notebook-review", "release-notes")

@@ -21,10 +21,17 @@ from agent_magics.errors import ToolError
 from agent_magics.messages import Display
 from agent_magics.ports import CodeOutput
 from agent_magics.tool import Tool, ToolOutput
-from agent_magics.tools import CELL_MAKERS, KERNEL_MAKERS, MAKERS, builtin_tools
+from agent_magics.tools import (
+    CELL_MAKERS,
+    KERNEL_MAKERS,
+    MAKERS,
+    WEB_MAKERS,
+    builtin_tools,
+)
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.checking import check
 from agent_magics.tools.delegating import Delegation
+from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
 
 T = TypeVar("T")
@@ -131,6 +138,7 @@ def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
     workspace = Workspace(lambda: tmp_path)
     made = [
         *(make(workspace) for make in MAKERS),
+        *(make(workspace, Web()) for make in WEB_MAKERS),
         *(make(workspace, Delegation()) for make in CELL_MAKERS),
         *(make(workspace, FakeKernel()) for make in KERNEL_MAKERS),
     ]
@@ -139,7 +147,8 @@ def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["ls", "glob", "read", "grep", "write", "edit", "delete", "move", "run_shell"]
+    "name",
+    ["ls", "glob", "read", "grep", "write", "edit", "delete", "move", "run_shell", "fetch"],
 )
 def test_a_schema_is_closed_and_each_argument_is_described(tmp_path, name):
     schema = Kit(tmp_path).tool(name).parameters
@@ -162,6 +171,7 @@ def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path
         **dict.fromkeys(("write", "edit", "delete", "move"), "write"),
         **dict.fromkeys(("run_shell", "python"), "run"),
         **dict.fromkeys(("todo", "delegate"), "control"),
+        "fetch": "fetch",
     }
 
 

@@ -28,6 +28,8 @@ from agent_magics.tools import builtin_tools, discreet
 from agent_magics.tools.checking import check
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.redaction import redacted, secret_pairs
+from agent_magics.tools.web.pages import Web
+from agent_magics.tools.web.proxies import proxies_of
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 from agent_magics.undo.store import Store
@@ -131,6 +133,7 @@ def make_services(
     workspace = Workspace(root, readable, lambda: secret_pairs(variables), undo)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
+    web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
 
@@ -145,7 +148,7 @@ def make_services(
         kernel: Kernel | None = None, delegation: Delegation | None = None
     ) -> tuple[Tool, ...]:
         notes = memory if magics.memory else None
-        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes)
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes, web)
 
     return Services(
         stage=Stage(shell),

@@ -12,6 +12,7 @@
     konacode_skills: true            # also the skills in ~/.konacode/skills
     disabled_skills: [NAME]
     disabled_tools: [NAME]
+    fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
 file, `.agent_magics/config.yaml`, may hold `model` (a suggestion) and `policy.ask`/`policy.deny`;
@@ -26,8 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from agent_magics.errors import ConfigError
+from agent_magics.errors import ConfigError, ToolError
 from agent_magics.policy import MODES, Decision, Mode, Rule
+from agent_magics.tools.web.urls import host_entry
 
 if TYPE_CHECKING:
     import yaml
@@ -43,6 +45,7 @@ USER_KEYS = (
     "konacode_skills",
     "disabled_skills",
     "disabled_tools",
+    "fetch_hosts",
 )
 PROJECT_KEYS = ("model", "policy")
 NOTHING: tuple[str, ...] = ()
@@ -64,6 +67,7 @@ class Configuration:
         konacode_skills: Whether konacode's folder of skills is looked at.
         disabled_skills: Not offered.
         disabled_tools: Not offered.
+        fetch_hosts: Hosts and ports that `fetch` may ask although they are not public.
         problems: What is off, for the person; each starts with the file's name.
     """
 
@@ -77,6 +81,7 @@ class Configuration:
     konacode_skills: bool = False
     disabled_skills: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
+    fetch_hosts: tuple[tuple[str, int], ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -139,6 +144,15 @@ class _Reader:
             return "ask"
         return name
 
+    def hosts(self, node: yaml.Node, where: str) -> tuple[tuple[str, int], ...]:
+        found: list[tuple[str, int]] = []
+        for item in self.items(node, where):
+            try:
+                found.append(host_entry(self.text(item, where)))
+            except ToolError as error:
+                self.wrong(item, f"{where}: {error}")
+        return tuple(found)
+
     def rules(self, node: yaml.Node) -> tuple[Rule, ...]:
         """The rules of a `policy` mapping; a project's `allow` is reported and left out."""
         found: list[Rule] = []
@@ -190,6 +204,7 @@ def read_configuration(user: Path, project: Path) -> Configuration:
         konacode_skills=mine.konacode_skills,
         disabled_skills=mine.disabled_skills,
         disabled_tools=mine.disabled_tools,
+        fetch_hosts=mine.fetch_hosts,
         problems=mine.problems + theirs.problems,
     )
 
@@ -230,6 +245,7 @@ def _read(
         ),
         disabled_skills=texts("disabled_skills"),
         disabled_tools=texts("disabled_tools"),
+        fetch_hosts=read("fetch_hosts", lambda node: reader.hosts(node, "fetch_hosts"), ()),
     )
     if not reader.problems:
         return result

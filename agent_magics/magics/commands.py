@@ -164,7 +164,7 @@ def policy(magics: Controls, words: str) -> View | str:
     notes = [
         "A deny wins; then this session, then a project's ask, then your configuration, then the "
         f"mode ({magics.policy().mode}), then the default of the tool's effect (read: allow; "
-        "write, run, bundled: ask).",
+        "write, run, fetch, bundled: ask).",
         reading_note(),
         "Change: %agent allow|ask|deny TOOL [PATTERN] [--always]; take back: %agent policy drop "
         "TOOL [PATTERN]; all of this session's: %agent policy reset",
