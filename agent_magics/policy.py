@@ -24,9 +24,9 @@ from agent_magics.commandline import CommandLine, Part, command_pattern
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Source: TypeAlias = Literal["default", "user", "project", "session"]
-Effect: TypeAlias = Literal["read", "write", "run", "fetch", "bundled", "control"]
-"""What a call can do: look, change files, run code, send an address into the web, run a skill's
-own code, steer the agent."""
+Effect: TypeAlias = Literal["read", "write", "delete", "run", "fetch", "bundled", "control"]
+"""What a call can do: look, change files, take files away, run code, send an address into the web,
+run a skill's own code, steer the agent."""
 
 Mode: TypeAlias = Literal["ask", "accept-edits", "plan", "auto"]
 """What happens to calls that no rule speaks about."""
@@ -40,17 +40,18 @@ MODES: dict[Mode, str] = {
 DEFAULTS: dict[Effect, Decision] = {
     "read": "allow",
     "write": "ask",
+    "delete": "ask",
     "run": "ask",
     "fetch": "ask",  # an address can carry data out
     "bundled": "ask",
     "control": "allow",
 }
-_CHANGING: frozenset[Effect] = frozenset(("write", "run"))
+_CHANGING: frozenset[Effect] = frozenset(("write", "delete", "run"))
 _ACCEPTED: dict[Mode, frozenset[Effect]] = {
     "ask": frozenset(),
     "plan": frozenset(),
     "accept-edits": frozenset(("write",)),
-    "auto": frozenset(("write", "run", "bundled")),
+    "auto": frozenset(("write", "delete", "run", "bundled")),
 }
 
 

@@ -19,12 +19,15 @@ from agent_magics.frontends.prompt import choices, understood
 from agent_magics.messages import Assistant, ToolResult
 from agent_magics.policy import MODES, Answer, CallFacts, Policy, Rule, Scope
 from agent_magics.tool import effective_tools
+from agent_magics.tools.deleting import delete_tool
+from agent_magics.tools.shell import run_shell_tool
+from agent_magics.tools.workspace import Workspace
 from tests.shellkit import magic, skill
 from tests.turns import Scene, Spy, call, calls
 
 pytest_plugins = ["tests.shellkit_fixtures"]
 
-EFFECTS = ("read", "write", "run", "bundled", "control")
+EFFECTS = ("read", "write", "delete", "run", "bundled", "control")
 
 
 # ---- modes
@@ -33,10 +36,10 @@ EFFECTS = ("read", "write", "run", "bundled", "control")
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [
-        ("ask", ("allow", "ask", "ask", "ask", "allow")),
-        ("accept-edits", ("allow", "allow", "ask", "ask", "allow")),
-        ("plan", ("allow", "deny", "deny", "ask", "allow")),
-        ("auto", ("allow", "allow", "allow", "allow", "allow")),
+        ("ask", ("allow", "ask", "ask", "ask", "ask", "allow")),
+        ("accept-edits", ("allow", "allow", "ask", "ask", "ask", "allow")),
+        ("plan", ("allow", "deny", "deny", "deny", "ask", "allow")),
+        ("auto", ("allow", "allow", "allow", "allow", "allow", "allow")),
     ],
 )
 def test_each_mode_says_what_happens_to_calls_without_a_rule(mode, expected):
@@ -60,7 +63,7 @@ def test_no_mode_allows_what_reaches_outside(mode, effect):
     assert Policy(mode=mode).judge(CallFacts("t", effect, outside=True)).decision != "allow"
 
 
-@pytest.mark.parametrize("effect", ["write", "run"])
+@pytest.mark.parametrize("effect", ["write", "delete", "run"])
 def test_nothing_said_in_the_session_opens_plan(effect):
     policy = Policy((Rule("t", "allow"), Rule("*", "allow", source="user")), "plan")
     assert policy.judge(CallFacts("t", effect)).decision == "deny"
@@ -273,3 +276,23 @@ def test_a_project_skill_cannot_use_the_lasting_rule_of_another(shell):
     policy = Policy((Rule("git_diff", "allow", source="user", skill="code-review"),))
     facts = CallFacts("git_diff", "bundled", skill="other")
     assert policy.judge(facts).decision == "ask"
+
+
+def test_a_command_can_be_allowed_in_every_session_with_a_button(tmp_path):
+    tool = run_shell_tool(Workspace(lambda: tmp_path))
+    labels = [scope.label for scope in tool.scopes({"command": "git status"})]
+    assert labels == [
+        "exactly this command, this session",
+        "git status *, this session",
+        "git status *, in every session",
+    ]
+    assert [s.rule.source for s in tool.scopes({"command": "git status"})][-1] == "user"
+    assert tool.scopes({"command": "ls $(rm x)"}) == ()
+
+
+def test_deleting_is_no_edit(tmp_path):
+    tool = delete_tool(Workspace(lambda: tmp_path))
+    (tmp_path / "a.txt").write_text("x", encoding="utf-8")
+    facts = tool.facts({"path": "a.txt"})
+    assert Policy(mode="accept-edits").judge(facts).decision == "ask"
+    assert Policy(mode="plan").judge(facts).decision == "deny"

@@ -168,7 +168,8 @@ def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path
     effects = {name: tool.effect for name, tool in Kit(tmp_path).tools.items()}
     assert effects == {
         **dict.fromkeys(("ls", "glob", "read", "grep"), "read"),
-        **dict.fromkeys(("write", "edit", "delete", "move"), "write"),
+        **dict.fromkeys(("write", "edit", "move"), "write"),
+        "delete": "delete",
         **dict.fromkeys(("run_shell", "python"), "run"),
         **dict.fromkeys(("todo", "delegate"), "control"),
         "fetch": "fetch",

@@ -94,7 +94,7 @@ def delete_tool(workspace: Workspace) -> Tool:
             path=string("The file or folder."),
             recursive=flag("Delete a folder with all that is in it."),
         ),
-        "write",
+        "delete",
         run,
         operand=operand,
         preview=preview,

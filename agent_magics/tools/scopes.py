@@ -7,6 +7,7 @@ itself and never by a button that names the whole tool.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from agent_magics.policy import Rule, Scope
@@ -14,6 +15,18 @@ from agent_magics.tool import Arguments
 from agent_magics.tools.workspace import Workspace
 
 Scopes: TypeAlias = Callable[[Arguments], tuple[Scope, ...]]
+
+
+def lasting(scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:
+    """The choices with one more: the widest of them, for every session to come.
+
+    Only for what means the same in every folder: a command or an address, never a file.
+    """
+    if not scopes:
+        return ()
+    widest = scopes[-1]
+    label = f"{widest.label.removesuffix(', this session')}, in every session"
+    return (*scopes, Scope(label, replace(widest.rule, source="user")))
 
 
 def this_path(tool: str, workspace: Workspace) -> Scopes:

@@ -29,6 +29,7 @@ from agent_magics.tools.plain import cut, size, terminal_text
 from agent_magics.tools.processes import Command, started
 from agent_magics.tools.redaction import says_secret
 from agent_magics.tools.schemas import integer, record, string
+from agent_magics.tools.scopes import lasting
 from agent_magics.tools.workspace import Workspace
 
 DEFAULT_SECONDS = 120
@@ -90,7 +91,9 @@ def run_shell_tool(workspace: Workspace) -> Tool:
         run,
         operand=lambda arguments: str(arguments["command"]),
         preview=preview,
-        always=lambda arguments: offered_scopes(str(arguments["command"]), commands(arguments)),
+        always=lambda arguments: lasting(
+            offered_scopes(str(arguments["command"]), commands(arguments))
+        ),
         commands=commands,
     )
 

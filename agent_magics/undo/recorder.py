@@ -28,7 +28,7 @@ PROMPT = 120
 """Characters of a prompt by which a person knows the turn again."""
 SHARE = 2
 """One change may take this part of the whole room: half of it."""
-KEPT_EFFECTS = ("read", "write", "control")
+KEPT_EFFECTS = ("read", "write", "delete", "control")
 """Effects of calls that need no mention: they change nothing, or what they change is kept."""
 
 
