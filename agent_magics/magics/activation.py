@@ -20,6 +20,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.skill.reading import flag
 from agent_magics.tool import Tool, effective_tools
+from agent_magics.tools.discretion import Redact, discreet
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,14 @@ def visible_tools(
     active: Active,
     config: Configured,
     policy: Policy,
+    redactor: Callable[[], Redact],
     control: Sequence[Tool] = (),
 ) -> tuple[Tool, ...]:
-    """The tools of a turn; the one place where a session's state meets `effective_tools`."""
-    return effective_tools(
+    """The tools of a turn; the one place where a session's state meets `effective_tools`.
+
+    None of them, whoever brought it, lets a secret out.
+    """
+    tools = effective_tools(
         builtins,
         tuple(item.skill for item in active.skills),
         active.bundled,
@@ -116,6 +121,7 @@ def visible_tools(
         disabled=config.disabled_tools,
         policy=policy,
     )
+    return tuple(discreet(tool, redactor) for tool in tools)
 
 
 def loaded_line(skill: Skill, visible: Sequence[Tool]) -> str:

@@ -74,13 +74,15 @@ def prepared(cell: Cell, services: Services, kernel: Kernel | None = None) -> Pr
     control = skill_tool(offered, lambda: cell.session.conversation)
     listing, _ = catalogue(offered)
     return Prepared(
-        system_prompt(services.project(), in_system, listing),
+        # Instructions come from files, and files can hold secrets.
+        services.workspace.redact(system_prompt(services.project(), in_system, listing)),
         with_skill_messages(cell.session.conversation, in_messages),
         visible_tools(
             services.builtins(kernel) if kernel is not None else services.builtins(),
             cell.active,
             services.configuration(),
             cell.policy,
+            services.workspace.redactor,
             () if control is None else (control,),
         ),
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 from agent_magics.errors import ToolError
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
-from agent_magics.tools.redaction import marks, redacted
+from agent_magics.tools.redaction import Redactor
 
 MAX_NAME = 255
 """Bytes in one part of a path: the limit of every common file system."""
@@ -53,6 +53,7 @@ class Workspace:
         self._secrets = secrets
         self._read: dict[Path, str] = {}
         self._previews: dict[str, tuple[Path, str]] = {}
+        self._redactor: tuple[tuple[str, ...], Redactor] = ((), Redactor())
         self._outputs: Path | None = None
         self._count = 0
         self._remembering = threading.Lock()
@@ -194,13 +195,22 @@ class Workspace:
 
     # -- secrets and long outputs -----------------------------------------------------------
 
+    def redactor(self) -> Redactor:
+        """What takes the secrets of this moment out of texts; cheap to ask for each result."""
+        secrets = tuple(self._secrets())
+        known, made = self._redactor
+        if known != secrets:
+            made = Redactor.of(secrets)
+            self._redactor = (secrets, made)
+        return made
+
     def redact(self, text: str) -> str:
-        """The text without the values of secrets."""
-        return redacted(text, self._secrets())
+        """The text without secrets: known values, and tokens of known forms."""
+        return self.redactor()(text)
 
     def marks(self) -> frozenset[str]:
         """What stands in texts in the place of secrets."""
-        return frozenset(marks(self._secrets()).values())
+        return self.redactor().marks
 
     def new_output(self, stem: str) -> Path:
         """A path for a long output, in a private folder that `read` may read without asking.

@@ -1,0 +1,60 @@
+"""Private keys in texts: the lines between BEGIN and END. Pure.
+
+Owns their search, also where a key is numbered, quoted, in a diff, in JSON, or cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+Span: TypeAlias = tuple[int, int, str]
+"""Where a secret begins and ends in a text, and what stands in its place."""
+
+LONGEST_KEY = 20_000
+"""Characters of a private key's block; an RSA key of 16,384 bits has about 12,500."""
+_BEGIN = "-----BEGIN "
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+# What a line of a key can have before it: a line number, the mark of a diff, a quotation.
+_KEY_LINE = re.compile(
+    r"([ \t>+|#*\"'-]{0,20}(?:\d{1,7}\|)?[ \t>+\"'-]{0,20})"
+    r"((?:[A-Za-z0-9+/=]{1,2000}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]{0,200})?)"
+    r"([ \t\"',\\+]{0,20}(?:\r?\n|\\r\\n|\\n|$))"
+)
+KEY = "[redacted private key]"
+
+
+def key_spans(text: str) -> Iterator[Span]:
+    """The lines of private keys, one by one: a text keeps its lines."""
+    at = text.find(_BEGIN)
+    while at >= 0:
+        begun = _KEY_BEGINS.match(text, at)
+        at += len(_BEGIN)
+        if begun is not None:
+            at = begun.end()
+            ended = _KEY_ENDS.search(text, at, at + LONGEST_KEY)
+            end = ended.start() if ended else min(len(text), at + LONGEST_KEY)
+            for start, stop in _body(text, at, end, whole=ended is not None):
+                yield start, stop, KEY
+                at = max(at, stop)
+        at = text.find(_BEGIN, at)
+
+
+def _body(text: str, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
+    """The parts of a key between its first and its last line.
+
+    Without a last line, until no line looks like a key's any more.
+    """
+    at = start
+    while at < end:
+        line = _KEY_LINE.match(text, at)
+        if line is None or line.end() == at:
+            if whole:
+                # Written in a way of its own, but between both ends all of it is the key.
+                yield at, end
+            return
+        if line[2]:
+            yield line.span(2)[0], min(line.span(2)[1], end)
+        at = line.end()
