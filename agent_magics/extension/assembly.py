@@ -23,8 +23,13 @@ from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
+from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
+from agent_magics.tools.landlock import Landlock
+from agent_magics.tools.protection import secret_places
 from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.sandbox import Sandbox
+from agent_magics.tools.sandbox_probe import probe
 from agent_magics.tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -97,7 +102,28 @@ def make_services(
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)
 
-    workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    def secrets() -> tuple[str, ...]:
+        # Asked at each use: %env and the user's code change the environment.
+        return (*secret_pairs(variables), *choose.secrets())
+
+    def hidden(_root: Path) -> tuple[Path, ...]:
+        ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
+        runtime = variables.get("JUPYTER_RUNTIME_DIR", "")
+        return (
+            *secret_places(Path.home()),
+            *(Path(place("agent_magics")) for place in ours),
+            *((Path(runtime),) if Path(runtime).is_absolute() else ()),
+            config_file,
+        )
+
+    choose = ModelChooser(environment, variables, configuration)
+    sandbox = Sandbox(
+        lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
+        (Bubblewrap(), Landlock()),
+        probe,
+        hidden,
+    )
+    workspace = Workspace(root, readable, secrets, sandbox)
     names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -120,7 +146,7 @@ def make_services(
         check=check,
         project=lambda: project_instructions(root()),
         configuration=configuration,
-        choose=ModelChooser(environment, variables, configuration),
+        choose=choose,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),

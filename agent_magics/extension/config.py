@@ -10,9 +10,12 @@
     skill_paths: [~/skills]
     disabled_skills: [NAME]
     disabled_tools: [NAME]
+    sandbox: off | auto | required   # of shell commands
+    sandbox_network: false           # whether commands in it may use the network
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
-file, `.agent_magics/config.yaml`, may hold `model` (a suggestion) and `policy.ask`/`policy.deny`;
+file, `.agent_magics/config.yaml`, may hold `model` (a suggestion), `policy.ask`/`policy.deny`, and
+`sandbox` and `sandbox_network`, which count only where they are stricter than the user's;
 anything else in it is reported and not used. A file that cannot be read or is off is not used at
 all, and while it is off every call asks: a typing error must never widen what an agent may do.
 """
@@ -20,12 +23,13 @@ all, and while it is off every call asks: a typing error must never widen what a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
 from agent_magics.policy import Decision, Rule
+from agent_magics.tools.sandbox import STRICTER, Mode, SandboxSetting, strictest
 
 if TYPE_CHECKING:
     import yaml
@@ -39,9 +43,12 @@ USER_KEYS = (
     "skill_paths",
     "disabled_skills",
     "disabled_tools",
+    "sandbox",
+    "sandbox_network",
 )
-PROJECT_KEYS = ("model", "policy")
+PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
+NO_MODE: Mode | None = None
 MAX_BYTES = 256_000
 
 
@@ -59,6 +66,10 @@ class Configuration:
         disabled_skills: Not offered.
         disabled_tools: Not offered.
         problems: What is off, for the person; each starts with the file's name.
+        sandbox: What the user's file says, if it does.
+        project_sandbox: What the project's file asks for.
+        sandbox_network: Likewise for the network in it: the user's word.
+        project_network: False when the project's file closes it.
     """
 
     model: str = ""
@@ -70,6 +81,23 @@ class Configuration:
     disabled_skills: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    sandbox: Mode | None = None
+    project_sandbox: Mode = "off"
+    sandbox_network: bool = False
+    project_network: bool = True
+
+    def sandbox_setting(self, mode: str, network: bool | None) -> SandboxSetting:
+        """The sandbox in force: the person's word, and at least what the project asks for.
+
+        Args:
+            mode: As set in this kernel; empty: not set.
+            network: Likewise; None: not set.
+        """
+        chosen: Mode = mode or self.sandbox or "off"  # type: ignore[assignment]  # a trait checks it
+        allowed = self.sandbox_network if network is None else network
+        return SandboxSetting(
+            strictest(chosen, self.project_sandbox), allowed and self.project_network
+        )
 
 
 @dataclass(slots=True)
@@ -114,6 +142,20 @@ class _Reader:
 
     def texts(self, node: yaml.Node, where: str) -> tuple[str, ...]:
         return tuple(self.text(item, where) for item in self.items(node, where))
+
+    def mode(self, node: yaml.Node) -> Mode:
+        """The mode of the sandbox; an unknown one counts as the strictest."""
+        word = self.text(node, "sandbox")
+        found = next((mode for mode in STRICTER if mode == word), None)
+        if found is None:
+            self.wrong(node, f"sandbox must be one of {', '.join(STRICTER)}, not {word!r}")
+        return found or "required"
+
+    def flag(self, node: yaml.Node, where: str) -> bool:
+        word = self.text(node, where).lower()
+        if word not in ("true", "false"):
+            self.wrong(node, f"{where} must be true or false, not {word!r}")
+        return word == "true"
 
     def rules(self, node: yaml.Node) -> tuple[Rule, ...]:
         """The rules of a `policy` mapping; a project's `allow` is reported and left out."""
@@ -165,6 +207,10 @@ def read_configuration(user: Path, project: Path) -> Configuration:
         disabled_skills=mine.disabled_skills,
         disabled_tools=mine.disabled_tools,
         problems=mine.problems + theirs.problems,
+        sandbox=mine.sandbox,
+        project_sandbox=theirs.sandbox or "off",
+        sandbox_network=mine.sandbox_network,
+        project_network=theirs.project_network,
     )
 
 
@@ -192,6 +238,9 @@ def _read(
     def texts(name: str) -> tuple[str, ...]:
         return read(name, lambda node: reader.texts(node, name), NOTHING)
 
+    def network(node: yaml.Node) -> bool:
+        return reader.flag(node, "sandbox_network")
+
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
@@ -200,14 +249,19 @@ def _read(
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),
         disabled_skills=texts("disabled_skills"),
         disabled_tools=texts("disabled_tools"),
+        sandbox=read("sandbox", reader.mode, NO_MODE),
+        sandbox_network=read("sandbox_network", network, False),
+        project_network=read("sandbox_network", network, True),
     )
     if not reader.problems:
         return result
     if source == "project":
         # What tightens still does; what was wrong is said.
         kept = (*result.rules, *_unusable(()).rules) if _grave(reader.problems) else result.rules
-        return Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
-    return _unusable(tuple(reader.problems), result.rules)
+        strict = Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
+    else:
+        strict = _unusable(tuple(reader.problems), result.rules)
+    return replace(strict, sandbox=result.sandbox, project_network=result.project_network)
 
 
 def _grave(problems: list[str]) -> bool:

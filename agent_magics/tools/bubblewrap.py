@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,12 +60,17 @@ class Bubblewrap:
         """
         program = _program()
         assert program is not None, "asked only after `missing`"
+        # The workspace may lie in a hidden folder, and hidden ones in the workspace.
+        within = [place for place in bounds.hidden if place.is_relative_to(bounds.root)]
+        around = [place for place in bounds.hidden if place not in within]
         return (
             str(program),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
             *_private(bounds),
+            *_hidden(around),
             *("--bind", str(bounds.root), str(bounds.root)),
-            *_masks(bounds),
+            *_kept(bounds),
+            *_hidden((*within, *_secrets_in(bounds.root))),
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-user-try"),
             *(() if bounds.network else ("--unshare-net",)),
             *("--cap-drop", "ALL", "--chdir", str(bounds.root), "--"),
@@ -96,11 +101,16 @@ def _private(bounds: Bounds) -> Iterator[str]:
                 yield from ("--ro-bind", str(resolver), str(resolver))
 
 
-def _masks(bounds: Bounds) -> Iterator[str]:
+def _kept(bounds: Bounds) -> Iterator[str]:
     for place in bounds.kept:
-        if place.exists():
-            yield from ("--ro-bind", str(place), str(place))
-    for place in (*bounds.hidden, *_secrets_in(bounds.root)):
+        real = Path(os.path.realpath(place))
+        # What a link leads to elsewhere cannot be written anyway.
+        if real.is_relative_to(bounds.root) and real.exists():
+            yield from ("--ro-bind", str(real), str(real))
+
+
+def _hidden(places: Iterable[Path]) -> Iterator[str]:
+    for place in places:
         real = Path(os.path.realpath(place))
         if real.is_dir():
             yield from ("--tmpfs", str(real))

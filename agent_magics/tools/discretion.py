@@ -14,6 +14,7 @@ from agent_magics.errors import ToolError
 from agent_magics.messages import JSON, Display
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.plain import sendable
+from agent_magics.tools.secret_keys import BEGIN, END, LONGEST_KEY
 
 Redact: TypeAlias = Callable[[str], str]
 MAX_LINE = 64_000
@@ -72,6 +73,7 @@ class LiveLines:
         end = max(waiting.rfind("\n"), waiting.rfind("\r")) + 1
         if len(waiting) - end > MAX_LINE:
             end = len(waiting)
+        end = _before_unended_key(waiting, end)
         self._waiting = waiting[end:]
         if end:
             self.report(_clean(waiting[:end], self.redactor()))
@@ -81,6 +83,14 @@ class LiveLines:
         rest, self._waiting = self._waiting, ""
         if rest:
             self.report(_clean(rest, self.redactor()))
+
+
+def _before_unended_key(text: str, end: int) -> int:
+    """The end, or where a private key begins that does not end before it."""
+    begin = text.rfind(BEGIN, 0, end)
+    if begin < 0 or len(text) - begin > LONGEST_KEY or END in text[begin:end]:
+        return end
+    return text.rfind("\n", 0, begin) + 1
 
 
 def _clean(text: str, redact: Redact) -> str:

@@ -14,16 +14,8 @@ from pathlib import Path
 _SECRET_FOLDERS = frozenset(
     (
         *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".password-store", ".ipython", ".jupyter"),
-        *(
-            ".oci",
-            ".minikube",
-            ".terraform.d",
-            ".databricks",
-            ".snowsql",
-            ".kaggle",
-            ".huggingface",
-        ),
-        *(".mozilla", ".thunderbird", ".pki", ".heroku", ".fly"),
+        *(".oci", ".minikube", ".terraform.d", ".databricks", ".snowsql"),
+        *(".kaggle", ".huggingface", ".mozilla", ".thunderbird", ".pki", ".heroku", ".fly"),
     )
 )
 _SECRET_FILES = frozenset(
@@ -51,12 +43,9 @@ _SECRET_PAIRS = frozenset(
         *((".cargo", "credentials"), (".cargo", "credentials.toml"), (".gem", "credentials")),
         *((".m2", "settings.xml"), (".gradle", "gradle.properties"), (".dbt", "profiles.yml")),
         *(("huggingface", "token"), ("huggingface", "stored_tokens")),
-        *(
-            (".streamlit", "secrets.toml"),
-            (".claude", ".credentials.json"),
-            (".codex", "auth.json"),
-        ),
-        *((".gemini", "oauth_creds.json"), ("gh", "hosts.yml"), ("gcloud", "credentials.db")),
+        *((".streamlit", "secrets.toml"), (".claude", ".credentials.json")),
+        *((".codex", "auth.json"), (".gemini", "oauth_creds.json")),
+        *(("gh", "hosts.yml"), ("gcloud", "credentials.db")),
         # Where the workspace is the root of the disk.
         *(("dev", "fd"), ("dev", "mem"), ("dev", "kmem"), ("etc", "shadow"), ("etc", "gshadow")),
     )
@@ -79,12 +68,8 @@ _WRITE_FILES = frozenset(
 _WRITE_PAIRS = frozenset(
     (
         *((".claude", "settings.json"), (".claude", "settings.local.json")),
-        *(
-            (".cursor", "mcp.json"),
-            (".jj", "repo"),
-            (".cargo", "config.toml"),
-            (".cargo", "config"),
-        ),
+        *((".cursor", "mcp.json"), (".jj", "repo")),
+        *((".cargo", "config.toml"), (".cargo", "config")),
     )
 )
 _RUNS = re.compile(r".*\.pth|jupyter_\w{1,40}_config\.(py|json)")
@@ -158,8 +143,12 @@ def secret_places(home: Path) -> tuple[Path, ...]:
 
 
 def hidden_name(name: str) -> bool:
-    """Whether a file of this name holds secrets, wherever it lies."""
-    return bool(protected((name,), write=False))
+    """Whether a sandbox hides a file of this name in the workspace as well.
+
+    Keys and certificates stay visible there: most are made for tests.
+    """
+    plain = _plain(name)
+    return bool(protected((name,), write=False)) and _PRIVATE_KEY.fullmatch(plain) is None
 
 
 def _can_run(before: str, name: str) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from agent_magics.tools.secret_forms import written_forms
-from agent_magics.tools.secret_tokens import MARKS, Span, token_spans
+from agent_magics.tools.secret_keys import Span
+from agent_magics.tools.secret_tokens import MARKS, token_spans
 
 MIN_LENGTH = 8
 """Shorter values occur in ordinary text, and hiding them would spoil it."""

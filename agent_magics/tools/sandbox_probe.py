@@ -45,7 +45,7 @@ print(json.dumps({
     "cut": tried(lambda: os.truncate(seen, 0) is None), "called": tried(called),
 }))
 """
-_PLACES = ("/var/tmp", "")
+_PLACES = ("/var/tmp", "")  # noqa: S108  # a folder of a random name is made in it
 """Where the trial's files lie: not in /tmp, which a sandbox may replace; else the usual place."""
 
 

@@ -14,8 +14,8 @@ Span: TypeAlias = tuple[int, int, str]
 
 LONGEST_KEY = 20_000
 """Characters of a private key's block; an RSA key of 16,384 bits has about 12,500."""
-_BEGIN = "-----BEGIN "
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+BEGIN, END = "-----BEGIN ", "-----END "
+_KEYBEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 # What a line of a key can have before it: a line number, the mark of a diff, a quotation.
 _KEY_LINE = re.compile(
@@ -23,15 +23,19 @@ _KEY_LINE = re.compile(
     r"((?:[A-Za-z0-9+/=]{1,2000}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]{0,200})?)"
     r"([ \t\"',\\+]{0,20}(?:\r?\n|\\r\\n|\\n|$))"
 )
+_LONG_LINE = re.compile(
+    r"[ \t>+|#*\"'-]{0,20}(?:\d{1,7}\|)?[ \t>+\"'-]{0,20}"
+    r"([A-Za-z0-9+/=]{16,2000})[ \t\"',\\+]{0,20}"
+)
 KEY = "[redacted private key]"
 
 
 def key_spans(text: str) -> Iterator[Span]:
     """The lines of private keys, one by one: a text keeps its lines."""
-    at = text.find(_BEGIN)
+    at = text.find(BEGIN)
     while at >= 0:
-        begun = _KEY_BEGINS.match(text, at)
-        at += len(_BEGIN)
+        begun = _KEYBEGINS.match(text, at)
+        at += len(BEGIN)
         if begun is not None:
             at = begun.end()
             ended = _KEY_ENDS.search(text, at, at + LONGEST_KEY)
@@ -39,7 +43,27 @@ def key_spans(text: str) -> Iterator[Span]:
             for start, stop in _body(text, at, end, whole=ended is not None):
                 yield start, stop, KEY
                 at = max(at, stop)
-        at = text.find(_BEGIN, at)
+        at = text.find(BEGIN, at)
+    yield from _without_begin(text)
+
+
+def _without_begin(text: str) -> Iterator[Span]:
+    """The lines before the end of a key whose beginning is not in the text."""
+    at, floor = text.find(END), 0
+    while at >= 0:
+        ended = _KEY_ENDS.match(text, at)
+        if ended is not None and text.rfind(BEGIN, floor, at) < 0:
+            # From the last line before the end backwards, while they look like a key's.
+            stop = text.rfind("\n", floor, at) + 1
+            while stop > floor:
+                start = max(floor, text.rfind("\n", floor, stop - 1) + 1)
+                line = _LONG_LINE.fullmatch(text[start:stop].rstrip("\r\n"))
+                if line is None:
+                    break
+                yield start + line.start(1), start + line.end(1), KEY
+                stop = start
+        floor = at + len(END)
+        at = text.find(END, floor)
 
 
 def _body(text: str, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:

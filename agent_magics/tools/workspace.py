@@ -20,6 +20,7 @@ from agent_magics.errors import ToolError
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
 from agent_magics.tools.redaction import Redactor
+from agent_magics.tools.sandbox import Sandbox
 
 MAX_NAME = 255
 """Bytes in one part of a path: the limit of every common file system."""
@@ -40,6 +41,7 @@ class Workspace:
         root: The folder; asked at each use, since the user may change it (`%cd`).
         readable: Further folders that may be read without asking.
         secrets: Texts that no result may carry, each `NAME=value` or a bare value.
+        sandbox: Where its shell commands run.
     """
 
     def __init__(
@@ -47,10 +49,12 @@ class Workspace:
         root: Callable[[], Path],
         readable: Callable[[], Iterable[Path]] = _none,
         secrets: Callable[[], Iterable[str]] = _none,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self._root = root
         self._readable = readable
         self._secrets = secrets
+        self.sandbox = sandbox or Sandbox()
         self._read: dict[Path, str] = {}
         self._previews: dict[str, tuple[Path, str]] = {}
         self._redactor: tuple[tuple[str, ...], Redactor] = ((), Redactor())
@@ -218,11 +222,21 @@ class Workspace:
         The folder goes away with this object, or with the process.
         """
         with self._remembering:
-            if self._outputs is None or not self._outputs.is_dir():
-                self._outputs = Path(os.path.realpath(tempfile.mkdtemp(prefix="agent_magics-")))
-                weakref.finalize(self, shutil.rmtree, self._outputs, ignore_errors=True)
             self._count += 1
-            return self._outputs / f"{stem}-{self._count}.txt"
+            return self._private() / f"{stem}-{self._count}.txt"
+
+    def scratch(self) -> Path:
+        """A folder for temporary files of confined commands; it goes away likewise."""
+        with self._remembering:
+            folder = self._private() / "tmp"
+            folder.mkdir(exist_ok=True)
+            return folder
+
+    def _private(self) -> Path:
+        if self._outputs is None or not self._outputs.is_dir():
+            self._outputs = Path(os.path.realpath(tempfile.mkdtemp(prefix="agent_magics-")))
+            weakref.finalize(self, shutil.rmtree, self._outputs, ignore_errors=True)
+        return self._outputs
 
 
 def _check_name(path: str) -> None:
