@@ -18,6 +18,7 @@ from typing import BinaryIO, TextIO
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
 from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
+from agent_magics.tools.plain import around_words
 from agent_magics.tools.protection import protected
 from agent_magics.tools.walking import Found, Tally, matcher, walk
 
@@ -207,6 +208,7 @@ def _around(line: str, start: int) -> str:
         return line
     first = max(0, min(start - WIDTH // 4, len(line) - WIDTH))
     last = first + WIDTH
+    first, last = around_words(line, first, last)
     more = f" [… {len(line):,} characters]"
     return ("… " if first else "") + line[first:last] + (" …" if last < len(line) else "") + more
 

@@ -23,6 +23,8 @@ _KEY_LINE = re.compile(
     r"((?:[A-Za-z0-9+/=]{1,2000}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]{0,200})?)"
     r"([ \t\"',\\+]{0,20}(?:\r?\n|\\r\\n|\\n|$))"
 )
+SHORTEST_LINE = 16
+"""Characters of a line that is taken for one of a key although one end of the key is missing."""
 _LONG_LINE = re.compile(
     r"[ \t>+|#*\"'-]{0,20}(?:\d{1,7}\|)?[ \t>+\"'-]{0,20}"
     r"([A-Za-z0-9+/=]{16,2000})[ \t\"',\\+]{0,20}"
@@ -78,6 +80,8 @@ def _body(text: str, start: int, end: int, *, whole: bool) -> Iterator[tuple[int
             if whole:
                 # Written in a way of its own, but between both ends all of it is the key.
                 yield at, end
+            return
+        if not whole and 0 < len(line[2]) < SHORTEST_LINE:
             return
         if line[2]:
             yield line.span(2)[0], min(line.span(2)[1], end)

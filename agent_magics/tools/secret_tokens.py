@@ -22,6 +22,8 @@ _PLACEHOLDER = re.compile(
     r"your|example|change.?me|placeholder|dummy|redacted|insert|xxxx|\*\*\*|\.\.\.|…|[<>{}$]|%s",
     re.IGNORECASE,
 )
+MARKED = "[redacted "
+"""How what stands in a secret's place begins."""
 _BLANK = re.compile(r"[xX*.…_-]*")
 
 
@@ -77,7 +79,7 @@ class Form:
     @property
     def mark(self) -> str:
         """What stands in the secret's place."""
-        return f"[redacted {self.name}]"
+        return f"{MARKED}{self.name}]"
 
 
 def _form(
@@ -152,7 +154,7 @@ FORMS: tuple[Form, ...] = (
     _form(
         "JWT",
         "eyJ",
-        rf"(?<![A-Za-z0-9_-])eyJ{_W}{{8,4000}}+\.eyJ{_W}{{8,8000}}(?:\.{_W}{{10,2000}})?",
+        rf"{_START}(?<![_-])eyJ{_W}{{8,4000}}+\.eyJ{_W}{{8,8000}}(?:\.{_W}{{10,2000}})?",
     ),
     _token("Databricks token", "dapi", rf"[a-f0-9]{{32}}+(?:-[0-9])?{_END}"),
     _form("Telegram token", ":AA", r"(?<=\d{8}):AA[A-Za-z0-9_-]{33}+(?![A-Za-z0-9_-])"),
@@ -211,7 +213,11 @@ FORMS: tuple[Form, ...] = (
         r"([A-Za-z0-9._~+/=-]{16,400})",
         _random,
     ),
-    _form("npm token", ":_authToken= :_password= :_auth=", r":_[A-Za-z]{4,9}=\s?([^\s$]{8,1000})"),
+    _form(
+        "npm token",
+        ":_authToken= :_password= :_auth=",
+        r":_[A-Za-z]{4,9}=([A-Za-z0-9+/=_-]{8,1000})",
+    ),
     _form(
         "password",
         "machine",
@@ -273,7 +279,7 @@ def _found(text: str, form: Form, anchor: str) -> Iterator[Span]:
         if match is not None:
             group = 1 if form.pattern.groups else 0
             after = max(after, match.end(group))
-            if form.check(match[group]):
+            if MARKED not in match[group] and form.check(match[group]):
                 yield *match.span(group), form.mark
         at = text.find(anchor, after)
 
