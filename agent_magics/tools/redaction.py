@@ -24,7 +24,8 @@ MIN_CUT = 8
 """Characters of a value that are hidden where a tool cut a text in the midst of it."""
 
 _SECRET_NAME = re.compile(
-    r"SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL|(TOKEN|KEY)S?(?=[_\d]|$)|(^|_)(PAT|PASS)(?=_|$)|_PWD$",
+    r"SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL|(TOKEN|KEY)S?(?=[_\d]|$)|(^|_)(PAT|PASS)(?=_|$)|_PWD$"
+    r"|(^|_)(JWT|BEARER|COOKIE|DSN)(?=_|$)|CONN(ECTION)?_?STR(ING)?(?=_|$)|(^|_)AUTH$|WEBHOOK",
     re.IGNORECASE,
 )
 _COMMON = frozenset(

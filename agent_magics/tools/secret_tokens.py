@@ -67,13 +67,14 @@ class Form:
     Args:
         name: What it is, for the mark.
         anchors: Texts of which each secret of this form has one.
-        pattern: Matches from the anchor on; its group 1, if it has one, is what is hidden.
+        pattern: Matches from the anchor on; its group 1, if it has one, is what is hidden. A text,
+            since compiling all of them would make loading slow, and most never meet their anchor.
         check: Says of what is hidden whether it can be real.
     """
 
     name: str
     anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
     check: Callable[[str], bool] = _filled
 
     @property
@@ -82,10 +83,8 @@ class Form:
         return f"{MARKED}{self.name}]"
 
 
-def _form(
-    name: str, anchors: str, pattern: str, check: Callable[[str], bool] = _filled, flags: int = 0
-) -> Form:
-    return Form(name, tuple(anchors.split()), re.compile(pattern, flags), check)
+def _form(name: str, anchors: str, pattern: str, check: Callable[[str], bool] = _filled) -> Form:
+    return Form(name, tuple(anchors.split()), pattern, check)
 
 
 def _token(name: str, anchors: str, rest: str, check: Callable[[str], bool] = _filled) -> Form:
@@ -273,11 +272,14 @@ def token_spans(text: str) -> Iterator[Span]:
 
 def _found(text: str, form: Form, anchor: str) -> Iterator[Span]:
     at = text.find(anchor)
+    if at < 0:
+        return
+    pattern = re.compile(form.pattern)  # kept by the module re
     while at >= 0:
-        match = form.pattern.match(text, at)
+        match = pattern.match(text, at)
         after = at + len(anchor)
         if match is not None:
-            group = 1 if form.pattern.groups else 0
+            group = 1 if pattern.groups else 0
             after = max(after, match.end(group))
             if MARKED not in match[group] and form.check(match[group]):
                 yield *match.span(group), form.mark

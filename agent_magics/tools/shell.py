@@ -59,6 +59,9 @@ _QUIET = {
     "PYTHONUNBUFFERED": "1",  # otherwise errors come before the lines printed earlier
     "TERM": "dumb",
     "NO_COLOR": "1",
+    "LESS": "-FRX",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
 }
 _WAYS_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "XDG_RUNTIME_DIR")
 """Variables that lead to services of the user; a confined command is told of none."""
