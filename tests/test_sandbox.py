@@ -214,8 +214,8 @@ def test_the_card_says_where_a_command_runs(tmp_path):
     def card(it: Sandbox) -> list[str]:
         return [d.text for d in kit_with(tmp_path, it).preview("run_shell", command="ls")]
 
-    assert card(sandbox("auto", Fake())) == ["ls", "sandbox: fake, no network"]
-    assert card(sandbox("auto"))[1].startswith("sandbox: not sandboxed (")
+    assert card(sandbox("auto", Fake())) == ["sandbox: fake, no network", "ls"]
+    assert card(sandbox("auto"))[0].startswith("sandbox: not sandboxed (")
     assert card(sandbox("off", Fake())) == ["ls"]
 
 
@@ -223,6 +223,20 @@ def test_a_required_sandbox_that_is_not_there_fails_the_call(tmp_path):
     kit = kit_with(tmp_path, sandbox("required", Fake(lacking="not installed")))
     assert "a sandbox is required" in kit.refusal("run_shell", command="touch ran")
     assert not (tmp_path / "ran").exists()
+
+
+pytest_plugins = ["tests.shellkit_fixtures"]
+
+
+def test_the_panel_says_where_commands_run(shell, home):
+    def line() -> str:
+        panel = str(shell.run_line_magic("agent", ""))
+        return next(row for row in panel.split("\n") if row.startswith("  sandbox"))
+
+    assert "off: shell commands are not sandboxed" in line()
+    Path(".agent_magics").mkdir()
+    Path(".agent_magics/config.yaml").write_text("sandbox: required\n", encoding="utf-8")
+    assert any(way in line() for way in ("bubblewrap", "Landlock", "no command runs"))
 
 
 # -- real ones ----------------------------------------------------------------------------------
@@ -500,5 +514,7 @@ def test_what_is_readable_is_everything_but_what_is_hidden(tmp_path):
 
 def test_the_command_itself_is_what_the_person_sees(place):
     displays = place.kit.preview("run_shell", command="echo 'a b'")
-    assert displays[0] == Display("code", "echo 'a b'", "bash")
-    assert displays[1].text == f"sandbox: {place.way.name}, no network"
+    assert displays == (
+        Display("text", f"sandbox: {place.way.name}, no network"),
+        Display("code", "echo 'a b'", "bash"),
+    )

@@ -81,7 +81,8 @@ def run_shell_tool(workspace: Workspace) -> Tool:
     def preview(arguments: Arguments) -> tuple[Display, ...]:
         code = Display("code", _checked(arguments["command"], workspace), "bash")
         state = workspace.sandbox.state(workspace.root())
-        return (code, Display("text", f"sandbox: {state}")) if state else (code,)
+        # Before the command: what stands after it could be a part of it.
+        return (Display("text", f"sandbox: {state}"), code) if state else (code,)
 
     return Tool(
         "run_shell",
