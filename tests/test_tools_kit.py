@@ -31,6 +31,7 @@ from agent_magics.tools import (
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.checking import check
 from agent_magics.tools.delegating import Delegation
+from agent_magics.tools.discretion import discreet
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
 
@@ -81,7 +82,11 @@ class Kit:
         self.root = root
         self.kernel = kernel or FakeKernel()
         self.workspace = Workspace(lambda: self.root, lambda: readable, lambda: [SECRET])
-        self.tools = {tool.name: tool for tool in builtin_tools(self.workspace, self.kernel)}
+        # As a turn gets them.
+        self.tools = {
+            tool.name: discreet(tool, self.workspace.redactor)
+            for tool in builtin_tools(self.workspace, self.kernel)
+        }
         self.live: list[str] = []
 
     def tool(self, name: str) -> Tool:

@@ -110,6 +110,7 @@ def test_sizes_are_for_people(count, text):
             "db_passwd",
             "API_KEY_2",
         ),
+        *("SESSION_COOKIE", "APP_DSN", "AZURE_STORAGE_CONNECTION_STRING", "NPM_AUTH", "MY_JWT"),
         *("SSH_PASSPHRASE", "DB_PASS", "JUPYTER_TOKEN", "OPENAIKEY", "TOKENS", "SECRETS_FILE"),
     ],
 )

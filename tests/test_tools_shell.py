@@ -89,6 +89,17 @@ def test_secrets_are_not_in_the_childs_environment_but_the_rest_is(kit, monkeypa
     assert f"PATH={os.environ['PATH']}" in text
 
 
+def test_a_variable_is_not_passed_on_when_its_value_is_or_holds_a_secret(kit, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgres://bob:hunter2-is-long@db/x")
+    monkeypatch.setenv("HARMLESS", "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3gH5")
+    monkeypatch.setenv("COPY_OF_IT", "sk-verysecretvalue123")
+    monkeypatch.setenv("LOCAL_URL", "postgres://postgres:postgres@localhost/x")
+    text = kit.text("run_shell", command="env")
+    for name in ("DATABASE_URL", "HARMLESS", "COPY_OF_IT"):
+        assert name not in text
+    assert "LOCAL_URL=postgres://postgres:postgres@localhost/x" in text
+
+
 # -- ending -----------------------------------------------------------------------------------
 
 

@@ -24,10 +24,15 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
-from agent_magics.tools import builtin_tools, discreet
+from agent_magics.tools import builtin_tools
+from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
+from agent_magics.tools.landlock import Landlock
 from agent_magics.tools.memory import Memory
-from agent_magics.tools.redaction import redacted, secret_pairs
+from agent_magics.tools.protection import secret_places
+from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.sandbox import Sandbox
+from agent_magics.tools.sandbox_probe import probe
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.web.proxies import proxies_of
 from agent_magics.tools.workspace import Workspace
@@ -124,13 +129,35 @@ def make_services(
     def readable() -> tuple[Path, ...]:
         return tuple(item.skill.root for item in magics.session.active)
 
+    def secrets() -> tuple[str, ...]:
+        # Asked at each use: %env and the user's code change the environment.
+        return (*secret_pairs(variables), *choose.secrets())
+
+    def hidden(_root: Path) -> tuple[Path, ...]:
+        ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
+        runtime = variables.get("JUPYTER_RUNTIME_DIR", "")
+        return (
+            *secret_places(Path.home()),
+            *(Path(place("agent_magics")) for place in ours),
+            *((Path(runtime),) if Path(runtime).is_absolute() else ()),
+            config_file,
+            data,
+        )
+
+    choose = ModelChooser(environment, variables, configuration)
+    sandbox = Sandbox(
+        lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
+        (Bubblewrap(), Landlock()),
+        probe,
+        hidden,
+    )
     undo = Recorder(
         Store(data / "undo"),
         lambda: magics.undo_megabytes * 1_000_000,
         root,
-        lambda text: redacted(text, secret_pairs(variables)),
+        lambda text: workspace.redact(text),
     )
-    workspace = Workspace(root, readable, lambda: secret_pairs(variables), undo)
+    workspace = Workspace(root, readable, secrets, undo, sandbox)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
@@ -141,8 +168,7 @@ def make_services(
         return frozenset(entry.skill.digest for entry in shipped.entries())
 
     def bundled(skill: Skill) -> tuple[Tool, ...]:
-        loaded = load_tools(skill, workspace=root, builtin_names=names)
-        return tuple(discreet(tool, workspace) for tool in loaded)
+        return load_tools(skill, workspace=root, builtin_names=names)
 
     def builtins(
         kernel: Kernel | None = None, delegation: Delegation | None = None
@@ -159,7 +185,7 @@ def make_services(
         check=check,
         project=lambda: project_instructions(root()),
         configuration=configuration,
-        choose=ModelChooser(environment, variables, configuration),
+        choose=choose,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),

@@ -13,9 +13,12 @@
     disabled_skills: [NAME]
     disabled_tools: [NAME]
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
+    sandbox: off | auto | required   # of shell commands
+    sandbox_network: false           # whether commands in it may use the network
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
-file, `.agent_magics/config.yaml`, may hold `model` (a suggestion) and `policy.ask`/`policy.deny`;
+file, `.agent_magics/config.yaml`, may hold `model` (a suggestion), `policy.ask`/`policy.deny`, and
+`sandbox` and `sandbox_network`, which count only where they are stricter than the user's;
 anything else in it is reported and not used. A file that cannot be read or is off is not used at
 all, and while it is off every call asks: a typing error must never widen what an agent may do.
 """
@@ -23,12 +26,14 @@ all, and while it is off every call asks: a typing error must never widen what a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError, ToolError
 from agent_magics.policy import MODES, Decision, Mode, Rule
+from agent_magics.tools.sandbox import STRICTER, SandboxSetting, strictest
+from agent_magics.tools.sandbox import Mode as SandboxMode
 from agent_magics.tools.web.urls import host_entry
 
 if TYPE_CHECKING:
@@ -46,9 +51,12 @@ USER_KEYS = (
     "disabled_skills",
     "disabled_tools",
     "fetch_hosts",
+    "sandbox",
+    "sandbox_network",
 )
-PROJECT_KEYS = ("model", "policy")
+PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
+NO_MODE: SandboxMode | None = None
 MAX_BYTES = 256_000
 
 
@@ -69,6 +77,10 @@ class Configuration:
         disabled_tools: Not offered.
         fetch_hosts: Hosts and ports that `fetch` may ask although they are not public.
         problems: What is off, for the person; each starts with the file's name.
+        sandbox: What the user's file says, if it does.
+        project_sandbox: What the project's file asks for.
+        sandbox_network: Likewise for the network in it: the user's word.
+        project_network: False when the project's file closes it.
     """
 
     model: str = ""
@@ -83,6 +95,23 @@ class Configuration:
     disabled_tools: tuple[str, ...] = ()
     fetch_hosts: tuple[tuple[str, int], ...] = ()
     problems: tuple[str, ...] = ()
+    sandbox: SandboxMode | None = None
+    project_sandbox: SandboxMode = "off"
+    sandbox_network: bool = False
+    project_network: bool = True
+
+    def sandbox_setting(self, mode: str, network: bool | None) -> SandboxSetting:
+        """The sandbox in force: the person's word, and at least what the project asks for.
+
+        Args:
+            mode: As set in this kernel; empty: not set.
+            network: Likewise; None: not set.
+        """
+        chosen: SandboxMode = mode or self.sandbox or "off"  # type: ignore[assignment]  # a trait checks it
+        allowed = self.sandbox_network if network is None else network
+        return SandboxSetting(
+            strictest(chosen, self.project_sandbox), allowed and self.project_network
+        )
 
 
 @dataclass(slots=True)
@@ -153,6 +182,14 @@ class _Reader:
                 self.wrong(item, f"{where}: {error}")
         return tuple(found)
 
+    def sandbox(self, node: yaml.Node) -> SandboxMode:
+        """The mode of the sandbox; an unknown one counts as the strictest."""
+        word = self.text(node, "sandbox")
+        found = next((mode for mode in STRICTER if mode == word), None)
+        if found is None:
+            self.wrong(node, f"sandbox must be one of {', '.join(STRICTER)}, not {word!r}")
+        return found or "required"
+
     def rules(self, node: yaml.Node) -> tuple[Rule, ...]:
         """The rules of a `policy` mapping; a project's `allow` is reported and left out."""
         found: list[Rule] = []
@@ -206,6 +243,10 @@ def read_configuration(user: Path, project: Path) -> Configuration:
         disabled_tools=mine.disabled_tools,
         fetch_hosts=mine.fetch_hosts,
         problems=mine.problems + theirs.problems,
+        sandbox=mine.sandbox,
+        project_sandbox=theirs.sandbox or "off",
+        sandbox_network=mine.sandbox_network,
+        project_network=theirs.project_network,
     )
 
 
@@ -233,6 +274,9 @@ def _read(
     def texts(name: str) -> tuple[str, ...]:
         return read(name, lambda node: reader.texts(node, name), NOTHING)
 
+    def network(node: yaml.Node) -> bool:
+        return reader.switch(node, "sandbox_network")
+
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
@@ -246,14 +290,19 @@ def _read(
         disabled_skills=texts("disabled_skills"),
         disabled_tools=texts("disabled_tools"),
         fetch_hosts=read("fetch_hosts", lambda node: reader.hosts(node, "fetch_hosts"), ()),
+        sandbox=read("sandbox", reader.sandbox, NO_MODE),
+        sandbox_network=read("sandbox_network", network, False),
+        project_network=read("sandbox_network", network, True),
     )
     if not reader.problems:
         return result
     if source == "project":
         # What tightens still does; what was wrong is said.
         kept = (*result.rules, *_unusable(()).rules) if _grave(reader.problems) else result.rules
-        return Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
-    return _unusable(tuple(reader.problems), result.rules)
+        strict = Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
+    else:
+        strict = _unusable(tuple(reader.problems), result.rules)
+    return replace(strict, sandbox=result.sandbox, project_network=result.project_network)
 
 
 def _grave(problems: list[str]) -> bool:

@@ -48,6 +48,7 @@ class ModelChooser:
     _learnt: Learnt = field(default_factory=Learnt)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
+    _keys: dict[str, str] = field(default_factory=dict, repr=False)
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __call__(self, settings: ModelSettings) -> ModelChoice:
@@ -87,7 +88,18 @@ class ModelChooser:
             )
         return self._demonstration("nothing is configured and no model server runs on this machine")
 
+    def secrets(self) -> tuple[str, ...]:
+        """The keys that were ever used, each as `NAME=value`, whatever their variables' names."""
+        first = (self.environment.source("api_key"), self.environment.api_key)
+        return tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
+
     def _key(self, config: Configuration) -> tuple[str, str]:
+        key, name = self._found_key(config)
+        if key:
+            self._keys[name] = key
+        return key, name
+
+    def _found_key(self, config: Configuration) -> tuple[str, str]:
         if config.api_key_env:
             key = self.variables.get(config.api_key_env, "").strip()
             if key:

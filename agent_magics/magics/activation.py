@@ -6,7 +6,7 @@ one before it in force, with its tools.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_magics.context import ActiveSkill
@@ -21,6 +21,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.skill.reading import flag
 from agent_magics.tool import Tool, effective_tools
+from agent_magics.tools.discretion import Redact, discreet
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,14 @@ def visible_tools(
     active: Active,
     config: Configured,
     policy: Policy,
+    redactor: Callable[[], Redact],
     control: Sequence[Tool] = (),
 ) -> tuple[Tool, ...]:
-    """The tools of a turn; the one place where a session's state meets `effective_tools`."""
-    return effective_tools(
+    """The tools of a turn; the one place where a session's state meets `effective_tools`.
+
+    None of them, whoever brought it, lets a secret out.
+    """
+    tools = effective_tools(
         builtins,
         tuple(item.skill for item in active.skills),
         active.bundled,
@@ -153,6 +158,7 @@ def visible_tools(
         disabled=config.disabled_tools,
         policy=policy,
     )
+    return tuple(discreet(tool, redactor) for tool in tools)
 
 
 def loaded_line(skill: Skill, visible: Sequence[Tool]) -> str:

@@ -295,7 +295,8 @@ class AgentMagics(AgentSettings):
 
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()
-        return visible_tools(self.services.builtins(), active, config, policy)
+        redactor = self.services.workspace.redactor
+        return visible_tools(self.services.builtins(), active, config, policy, redactor)
 
     def _known(self, name: str) -> Skill:
         """The skill of this name, a broken one included, since `%skills NAME` explains it."""

@@ -93,13 +93,17 @@ def prepared(
         cell.active,
         config,
         cell.policy,
+        services.workspace.redactor,
         () if control is None else (control,),
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
     always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
-        system_prompt(services.project(), in_system, listing, services.notes()),
+        # Instructions come from files, and files can hold secrets.
+        services.workspace.redact(
+            system_prompt(services.project(), in_system, listing, services.notes())
+        ),
         with_skill_messages(cell.session.conversation, in_messages),
         offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
     )

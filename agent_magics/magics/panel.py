@@ -34,6 +34,7 @@ def panel_view(magics: Controls) -> View:
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("reviewer", magics.judge),
         ("approvals", route.detail),
+        ("sandbox", _sandbox(magics)),
         ("workspace", str(magics.services.workspace.root())),
     ]
     rules = policy.from_source("session")
@@ -44,6 +45,15 @@ def panel_view(magics: Controls) -> View:
         notes.append(f"The project suggests the model {config.suggested_model}.")
     notes.append("Commands: %agent help")
     return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
+
+
+def _sandbox(magics: Controls) -> str:
+    """The state of the shell's sandbox; asking for it may try it."""
+    workspace = magics.services.workspace
+    try:
+        return workspace.sandbox.state(workspace.root()) or "off: shell commands are not sandboxed"
+    except AgentMagicsError as error:
+        return str(error)
 
 
 def _model(magics: Controls) -> list[tuple[str, str]]:

@@ -92,6 +92,18 @@ class AgentSettings(Magics):
         "system",
         help="Where a skill's text stands: in the system prompt, or in a message before yours.",
     ).tag(config=True)
+    sandbox = Enum(
+        ["", "off", "auto", "required"],
+        "",
+        help="Where shell commands run: off, auto (in a sandbox where one works), required; "
+        "empty: as your config.yaml says, else off.",
+    ).tag(config=True)
+    sandbox_network = Bool(
+        None,
+        allow_none=True,
+        help="Whether commands in a sandbox may use the network; None: as your config.yaml says, "
+        "else not.",
+    ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)

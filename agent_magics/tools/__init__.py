@@ -1,19 +1,16 @@
 """The tools that come with the package.
 
-A tool is one function that makes it and one name in `MAKERS`. Owns what all of them share on
-the way out: no secret leaves, and every text can be sent.
+A tool is one function that makes it and one name in `MAKERS`. What they say still holds secrets:
+a turn gets them through `discretion.discreet`, like every other tool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
-from agent_magics.errors import ToolError
-from agent_magics.messages import JSON, Display
 from agent_magics.ports import Kernel
-from agent_magics.tool import Arguments, Report, Tool, ToolOutput
+from agent_magics.tool import Tool
 from agent_magics.tools.changing import edit_tool, write_tool
 from agent_magics.tools.delegating import Delegation, delegate_tool
 from agent_magics.tools.deleting import delete_tool
@@ -22,7 +19,6 @@ from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
 from agent_magics.tools.memory import Memory, memory_tools
 from agent_magics.tools.moving import move_tool
-from agent_magics.tools.plain import sendable
 from agent_magics.tools.planning import todo_tool
 from agent_magics.tools.reading import read_tool
 from agent_magics.tools.searching import grep_tool
@@ -78,41 +74,4 @@ def builtin_tools(
         made += memory_tools(memory)
     if kernel is not None:
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
-    return tuple(discreet(tool, workspace) for tool in made)
-
-
-def discreet(tool: Tool, workspace: Workspace) -> Tool:
-    """The tool, with everything it says freed of secrets and of what no server takes.
-
-    Args:
-        tool: Built in, or a skill's.
-        workspace: Knows the secrets.
-    """
-
-    def clean(text: str) -> str:
-        return workspace.redact(sendable(text))
-
-    def shown(displays: tuple[Display, ...]) -> tuple[Display, ...]:
-        return tuple(replace(d, text=clean(d.text), data=_each(d.data)) for d in displays)
-
-    def _each(value: JSON) -> JSON:
-        if isinstance(value, str):
-            return clean(value)
-        if isinstance(value, dict):
-            return {name: _each(part) for name, part in value.items()}
-        return [_each(part) for part in value] if isinstance(value, list) else value
-
-    async def run(arguments: Arguments, report: Report) -> ToolOutput:
-        try:
-            output = await tool.run(arguments, lambda text: report(clean(text)))
-        except ToolError as error:
-            raise ToolError(clean(str(error))) from error
-        return replace(output, text=clean(output.text), display=shown(output.display))
-
-    def preview(arguments: Arguments) -> tuple[Display, ...]:
-        try:
-            return shown(tool.preview(arguments))
-        except ToolError as error:
-            raise ToolError(clean(str(error))) from error
-
-    return replace(tool, run=run, preview=preview)
+    return tuple(made)

@@ -30,6 +30,7 @@ from agent_magics.tools.new_content import (
     elisions,
     refuse_broken_notebook,
     refuse_redacted,
+    refuse_sought_mark,
     sound,
 )
 from agent_magics.tools.plain import counted
@@ -129,6 +130,8 @@ def edited_file(workspace: Workspace, arguments: Arguments) -> Change:
         raise ToolError(f"{missing(path, workspace)} write makes a new file.")
     refuse_unwritable(path, shown)
     before, document = _known(path, shown, workspace)
+    for edit in edits:
+        refuse_sought_mark(edit.old, document.text, workspace.marks())
     try:
         result = edited(document.text, edits)
     except ToolError as error:

@@ -18,6 +18,7 @@ from typing import BinaryIO, TextIO
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
 from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
+from agent_magics.tools.plain import around_words
 from agent_magics.tools.protection import protected
 from agent_magics.tools.walking import Found, Tally, matcher, walk
 
@@ -107,10 +108,12 @@ class Search:
             return
         wanted = _wanted(self.job)
         tally = Tally()
+        # A name can be protected by the folder above it, from which the search started.
+        above = _above(self.job)
         for found in walk(start, Path(self.job.root), tally):
             if found.folder or found.link or not wanted(found):
                 continue
-            if protected(found.parts, write=False):
+            if protected((*above, *found.parts), write=False):
                 self.summary.protected += 1
                 continue
             yield "/".join(found.parts), Path(found.path)
@@ -176,14 +179,19 @@ def _wanted(job: Job) -> Callable[[Found], bool]:
     pattern = job.glob.removeprefix("!")
     # As in ripgrep, a pattern without a slash is about names, at any depth.
     matches = matcher(pattern if "/" in pattern.strip("/") else f"**/{pattern}")
-    start, root = Path(job.start), Path(job.root)
-    above = start.relative_to(root).parts if start.is_relative_to(root) else ()
+    above = _above(job)
 
     def wanted(found: Found) -> bool:
         # A path is meant from the searched folder or from the workspace; models write both.
         return negated != (matches(found.parts) or matches((*above, *found.parts)))
 
     return wanted
+
+
+def _above(job: Job) -> tuple[str, ...]:
+    """The names between the workspace and the folder where a search starts."""
+    start, root = Path(job.start), Path(job.root)
+    return start.relative_to(root).parts if start.is_relative_to(root) else ()
 
 
 def _split(text: str) -> Iterator[str]:
@@ -200,6 +208,7 @@ def _around(line: str, start: int) -> str:
         return line
     first = max(0, min(start - WIDTH // 4, len(line) - WIDTH))
     last = first + WIDTH
+    first, last = around_words(line, first, last)
     more = f" [… {len(line):,} characters]"
     return ("… " if first else "") + line[first:last] + (" …" if last < len(line) else "") + more
 

@@ -53,6 +53,22 @@ def refuse_redacted(text: str, before: str, marks: Iterable[str]) -> None:
             )
 
 
+def refuse_sought_mark(old: str, text: str, marks: Iterable[str]) -> None:
+    """Refuse to look for a mark of redaction: the file holds the secret, not the mark.
+
+    Args:
+        old: What is looked for.
+        text: The file's.
+        marks: Those in use now.
+    """
+    for mark in marks if "[redacted" in old else ():
+        if mark in old and mark not in text:
+            raise ToolError(
+                f"old holds {mark}, which stands for a secret that you were not shown; the file "
+                "has the secret there. Give edits of the text around it."
+            )
+
+
 def refuse_broken_notebook(path: Path, text: str) -> None:
     """Refuse a text that would leave a notebook file without its notebook."""
     fault = notebooks.broken(text) if path.suffix == notebooks.SUFFIX else ""

@@ -19,6 +19,10 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]?"  # the rest
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]+")
+_WORD_AT_END = re.compile(r"[A-Za-z0-9_+/=.~%-]+\Z")
+MAX_WORD = 400
+"""Characters of a word that a part of a text is made wider by: as long as most tokens."""
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -101,6 +105,27 @@ def cut(text: str, budget: int) -> Cut | None:
     start = line_start + 1 if line_start >= 0 else start
     middle = text[end:start]
     return Cut(text[:end], text[start:], len(middle), middle.count("\n"))
+
+
+def around_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """A part of a text, wider by the rest of the words at its ends.
+
+    Half of a token would not be known as a secret, and let through.
+
+    Args:
+        text: Anything.
+        start: Where the part begins; a cut right before a word stays.
+        end: Where it ends; at most the text's end is given back.
+    """
+    end = min(end, len(text))
+    if start and _WORD.match(text, start):
+        before = _WORD_AT_END.search(text, max(0, start - MAX_WORD), start)
+        # A longer run of letters is data, and no token.
+        start = before.start() if before and len(before[0]) < MAX_WORD else start
+    if end and _WORD.match(text, end - 1):
+        after = _WORD.match(text, end, end + MAX_WORD)
+        end = after.end() if after and len(after[0]) < MAX_WORD else end
+    return start, end
 
 
 def counted(count: int, noun: str) -> str:

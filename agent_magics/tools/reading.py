@@ -20,7 +20,7 @@ from agent_magics.tools.documents import MAX_WHOLE, Document, beginning, decoded
 from agent_magics.tools.nearby import missing
 from agent_magics.tools.numbering import SEPARATOR
 from agent_magics.tools.numbering import numbered as with_numbers
-from agent_magics.tools.plain import size
+from agent_magics.tools.plain import around_words, size
 from agent_magics.tools.schemas import flag, integer, record, string
 from agent_magics.tools.scopes import this_path
 from agent_magics.tools.walking import Stop
@@ -178,9 +178,10 @@ def _page(
 
 def _cut_line(line: str) -> str:
     more = "at least " if len(line) >= MAX_LINE else ""
+    _, end = around_words(line, 0, SHOWN_OF_LONG)
     return (
-        f"{line[:SHOWN_OF_LONG]} [… this line has {more}{len(line):,} characters; only the first "
-        f"{SHOWN_OF_LONG:,} are shown. grep shows what is around a match; use run_shell or python "
+        f"{line[:end]} [… this line has {more}{len(line):,} characters; only the first "
+        f"{end:,} are shown. grep shows what is around a match; use run_shell or python "
         "for the rest]"
     )
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from agent_magics.tools.commands.offers import offered_scopes
 from agent_magics.tools.plain import cut, size, terminal_text
 from agent_magics.tools.processes import Command, started
 from agent_magics.tools.redaction import says_secret
+from agent_magics.tools.sandbox import Confined
 from agent_magics.tools.schemas import integer, record, string
 from agent_magics.tools.scopes import lasting
 from agent_magics.tools.workspace import Workspace
@@ -58,7 +59,13 @@ _QUIET = {
     "PYTHONUNBUFFERED": "1",  # otherwise errors come before the lines printed earlier
     "TERM": "dumb",
     "NO_COLOR": "1",
+    "LESS": "-FRX",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
 }
+_WAYS_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "XDG_RUNTIME_DIR")
+"""Variables that lead to services of the user; a confined command is told of none."""
+_LIMITS = "only the working folder and the folder for temporary files can be written"
 _KERNELS_OWN = ("FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "MPLBACKEND")
 """Variables that a kernel sets for its own output and that spoil a program's."""
 
@@ -67,12 +74,15 @@ def run_shell_tool(workspace: Workspace) -> Tool:
     """`run_shell`: one command."""
 
     async def run(arguments: Arguments, report: Report) -> ToolOutput:
-        command = _checked(arguments["command"])
+        command = _checked(arguments["command"], workspace)
         seconds = int(arguments.get("timeout", DEFAULT_SECONDS))
         return await _run(command, seconds, workspace, report)
 
     def preview(arguments: Arguments) -> tuple[Display, ...]:
-        return (Display("code", _checked(arguments["command"]), "bash"),)
+        code = Display("code", _checked(arguments["command"], workspace), "bash")
+        state = workspace.sandbox.state(workspace.root())
+        # Before the command: what stands after it could be a part of it.
+        return (Display("text", f"sandbox: {state}"), code) if state else (code,)
 
     def commands(arguments: Arguments) -> CommandLine:
         return read_command(str(arguments["command"]), workspace)
@@ -98,8 +108,8 @@ def run_shell_tool(workspace: Workspace) -> Tool:
     )
 
 
-def _checked(command: str) -> str:
-    """Refuse what no shell can be given."""
+def _checked(command: str, workspace: Workspace) -> str:
+    """Refuse what no shell can be given, and what stands for a secret."""
     if not command.strip():
         raise ToolError("The command is empty.")
     try:
@@ -108,6 +118,12 @@ def _checked(command: str) -> str:
         raise ToolError("The command holds half of a surrogate pair.") from error
     if b"\0" in encoded:
         raise ToolError("The command holds a NUL character, which no command can.")
+    for mark in workspace.marks() if "[redacted" in command else ():
+        if mark in command:
+            raise ToolError(
+                f"The command holds {mark}, which stands for a secret that you were not shown. "
+                "Let the command take it from where it is."
+            )
     return command
 
 
@@ -120,9 +136,12 @@ class Ended:
 
 
 async def _run(command: str, seconds: int, workspace: Workspace, report: Report) -> ToolOutput:
+    root = workspace.root()
+    confined = workspace.sandbox.confined((_shell(), "-c", command), root, workspace.scratch)
+    variables = _environment(workspace.redactor(), confined)
     path = workspace.new_output("shell")
     with path.open("xb") as output:
-        running = _begun(command, workspace.root(), output)
+        running = _begun(confined.words, root, variables, output)
     ended: Ended | None = None
     try:
         with path.open("rb") as written:
@@ -135,18 +154,26 @@ async def _run(command: str, seconds: int, workspace: Workspace, report: Report)
     if whole and not background:
         path.unlink(missing_ok=True)
     lines = [text, _status(ended)]
+    if confined.works and ended.status != 0:
+        lines.append(f"[in a sandbox ({confined.state}): {_LIMITS}]")
     if background:
         numbers = ", ".join(map(str, background))
         lines.append(f"[still running in the background: {numbers}; output goes to {path}]")
     return ToolOutput("\n".join(lines), ok=ended.status == 0)
 
 
-def _begun(command: str, folder: Path, output: BinaryIO) -> Command:
+def _shell() -> str:
     shell = shutil.which("bash") or shutil.which("sh")
     if shell is None:
         raise ToolError("There is no bash and no sh on this machine; use python instead.")
+    return shell
+
+
+def _begun(
+    words: Sequence[str], folder: Path, variables: Mapping[str, str], output: BinaryIO
+) -> Command:
     try:
-        return started((shell, "-c", command), folder, _environment(), output)
+        return started(words, folder, variables, output)
     except OSError as error:
         raise ToolError(
             f"The command cannot be started: {error.strerror}. "
@@ -154,8 +181,10 @@ def _begun(command: str, folder: Path, output: BinaryIO) -> Command:
         ) from error
 
 
-def _environment() -> dict[str, str]:
+def _environment(redact: Callable[[str], str], confined: Confined) -> dict[str, str]:
     """The child's variables: the user's own without secrets, and quiet.
+
+    Secrets are variables whose name says so, and those in whose value one is found.
 
     The one place outside `extension` that reads the environment: a child needs PATH, HOME,
     proxies and virtual environments as the user has them at that moment (`%env` changes them),
@@ -164,9 +193,12 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _KERNELS_OWN and not says_secret(name)
+        if name not in _KERNELS_OWN
+        and not (confined.works and name in _WAYS_OUT)
+        and not says_secret(name)
+        and redact(value) == value
     }
-    return {**kept, **_QUIET}
+    return {**kept, **_QUIET, **confined.variables}
 
 
 async def _waited(running: Command, seconds: float, live: Live) -> Ended:

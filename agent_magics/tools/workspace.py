@@ -20,7 +20,8 @@ from agent_magics.errors import ToolError
 from agent_magics.tools.backup import Backup, NoBackup
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
-from agent_magics.tools.redaction import marks, redacted
+from agent_magics.tools.redaction import Redactor
+from agent_magics.tools.sandbox import Sandbox
 
 MAX_NAME = 255
 """Bytes in one part of a path: the limit of every common file system."""
@@ -43,6 +44,7 @@ class Workspace:
         secrets: Texts that no result may carry, each `NAME=value` or a bare value.
         backup: Keeps what stands at a path before a tool changes it. Every tool that changes
             files asks it first.
+        sandbox: Where its shell commands run.
     """
 
     def __init__(
@@ -51,14 +53,17 @@ class Workspace:
         readable: Callable[[], Iterable[Path]] = _none,
         secrets: Callable[[], Iterable[str]] = _none,
         backup: Backup | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self._root = root
         self._readable = readable
         self._secrets = secrets
+        self.sandbox = sandbox or Sandbox()
         self._read: dict[Path, str] = {}
         self.backup: Backup = backup or NoBackup()
         self._previews: dict[str, tuple[Path, str]] = {}
         self._warned: dict[str, bool] = {}
+        self._redactor: tuple[tuple[str, ...], Redactor] = ((), Redactor())
         self._outputs: Path | None = None
         self._count = 0
         self._remembering = threading.Lock()
@@ -248,13 +253,22 @@ class Workspace:
 
     # -- secrets and long outputs -----------------------------------------------------------
 
+    def redactor(self) -> Redactor:
+        """What takes the secrets of this moment out of texts; cheap to ask for each result."""
+        secrets = tuple(self._secrets())
+        known, made = self._redactor
+        if known != secrets:
+            made = Redactor.of(secrets)
+            self._redactor = (secrets, made)
+        return made
+
     def redact(self, text: str) -> str:
-        """The text without the values of secrets."""
-        return redacted(text, self._secrets())
+        """The text without secrets: known values, and tokens of known forms."""
+        return self.redactor()(text)
 
     def marks(self) -> frozenset[str]:
         """What stands in texts in the place of secrets."""
-        return frozenset(marks(self._secrets()).values())
+        return self.redactor().marks
 
     def new_output(self, stem: str) -> Path:
         """A path for a long output, in a private folder that `read` may read without asking.
@@ -262,11 +276,21 @@ class Workspace:
         The folder goes away with this object, or with the process.
         """
         with self._remembering:
-            if self._outputs is None or not self._outputs.is_dir():
-                self._outputs = Path(os.path.realpath(tempfile.mkdtemp(prefix="agent_magics-")))
-                weakref.finalize(self, shutil.rmtree, self._outputs, ignore_errors=True)
             self._count += 1
-            return self._outputs / f"{stem}-{self._count}.txt"
+            return self._private() / f"{stem}-{self._count}.txt"
+
+    def scratch(self) -> Path:
+        """A folder for temporary files of confined commands; it goes away likewise."""
+        with self._remembering:
+            folder = self._private() / "tmp"
+            folder.mkdir(exist_ok=True)
+            return folder
+
+    def _private(self) -> Path:
+        if self._outputs is None or not self._outputs.is_dir():
+            self._outputs = Path(os.path.realpath(tempfile.mkdtemp(prefix="agent_magics-")))
+            weakref.finalize(self, shutil.rmtree, self._outputs, ignore_errors=True)
+        return self._outputs
 
 
 def _check_name(path: str) -> None:
