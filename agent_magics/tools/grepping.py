@@ -19,7 +19,8 @@ from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
 from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
 from agent_magics.tools.protection import protected
-from agent_magics.tools.walking import Found, Tally, matcher, walk
+from agent_magics.tools.globs import matcher
+from agent_magics.tools.walking import Found, Tally, walk
 
 WIDTH = 400
 """Characters of a line that are shown around a match; lines of minified files are endless."""
@@ -108,7 +109,7 @@ class Search:
         wanted = _wanted(self.job)
         tally = Tally()
         for found in walk(start, Path(self.job.root), tally):
-            if found.folder or found.link or not wanted(found):
+            if found.folder or not wanted(found):
                 continue
             if protected(found.parts, write=False):
                 self.summary.protected += 1

@@ -1,57 +1,168 @@
 """What git would ignore: `.gitignore` files and `.git/info/exclude`, through pathspec.
 
 Owns the reading of those files and their precedence (the deepest file, then the last line,
-wins). Not read: the user's global ignore file, which says nothing about this project.
+wins). Not read: the user's global ignore file, which says nothing about this project. Asked for
+all names of a folder at once, since most folders hold nothing that any line could be about.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from agent_magics.errors import ToolError
 from agent_magics.importing import installed_only
 from agent_magics.tools.documents import opened
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
 MAX_RULES = 1_000_000
 """Bytes of an ignore file that are read; a larger one is no ignore file."""
+FILE = ".gitignore"
+
+_PLAIN = re.compile(r"!?(?:[\w.\-*?/+@#$~%,=]|\[[A-Za-z0-9_]+\])+", re.ASCII)
+"""Lines that git, pathspec and ripgrep of any age read alike, if their `**` are whole names."""
+_SLASH = "ps_d"
+"""pathspec's name for the group of a folder's slash."""
+_LITERAL = re.compile(r"[^*?\[\\]+")
+_ENDING = re.compile(r"\*\.([^*?\[\\.]+)")
+_SIMPLE = re.compile(r"(?:[^\[\\]|\[[A-Za-z0-9_]+\])+")
+
+Rule: TypeAlias = tuple[Callable[[str], "re.Match[str] | None"], bool, bool]
+"""How a line matches, whether it ignores, and whether it is about what is inside a folder only."""
+
+
+@dataclass(frozen=True)  # no slots: what the lines mean is kept beside them, once it is needed
+class Level:
+    """One ignore file.
+
+    Args:
+        base: The folder that its paths are relative to, with a `/` at its end.
+        lines: Those that say something, each with its `!` and without trailing blanks.
+        odd: Whether the file itself is unusual: a byte order mark, not UTF-8, endless.
+    """
+
+    base: str
+    lines: tuple[str, ...]
+    odd: bool = False
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every program reads these lines alike; odd ones are read in as many ways."""
+        return not self.odd and all(
+            _PLAIN.fullmatch(line)
+            and all("**" not in part or part == "**" for part in line.strip("!/").split("/"))
+            for line in self.lines
+        )
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The lines as pathspec reads them, the last one first, since it wins."""
+        return tuple(_rules(self.lines))[::-1]
+
+    @cached_property
+    def _hints(self) -> tuple[frozenset[str], frozenset[str], re.Pattern[str] | None]:
+        """Names, endings and a pattern, one of which every ignored name has."""
+        names, endings, others = set(), set(), set()
+        for line in self.lines:
+            last = line.rstrip("/").rpartition("/")[2].strip()
+            if line.startswith("!"):
+                continue
+            if _LITERAL.fullmatch(last):
+                names.add(last)
+            elif ending := _ENDING.fullmatch(last):
+                endings.add(ending[1])
+            elif "**" in last or not _SIMPLE.fullmatch(last):
+                others.add("")
+            else:
+                parts = re.split(r"(\*|\?|\[[^\]]*\])", last)
+                wild = {"*": ".*", "?": "."}
+                others.add("".join(wild.get(p, p if p[:1] == "[" else re.escape(p)) for p in parts))
+        pattern = "" if "" in others else f"(?s:(?:{'|'.join(sorted(others))})$)"
+        return frozenset(names), frozenset(endings), re.compile(pattern) if others else None
+
+    def perhaps(self, names: Sequence[str]) -> set[str]:
+        """The names that some line may be about: a few too many, never one too few."""
+        literal, endings, pattern = self._hints
+        found = set(literal.intersection(names))
+        if endings:
+            found.update(name for name in names if name[name.rfind(".") + 1 :] in endings)
+        if pattern is not None:
+            found.update(filter(pattern.match, names))
+        return found
+
+    def says(self, path: str) -> bool | None:
+        """Whether to ignore a path whose folder is not ignored; None: nothing is said of it.
+
+        Args:
+            path: Below the base, with a `/` at its end for a folder.
+        """
+        for match, ignore, inside in self.rules:
+            subject = path.rstrip("/") if inside else path
+            found = match(subject)
+            if found is None:
+                continue
+            # pathspec also matches what lies in a matching folder, and marks that folder's slash.
+            slash = found.end(_SLASH) if _SLASH in found.re.groupindex else -1
+            if slash in (-1, len(subject)):
+                return ignore
+        return None
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The ignore files from some top folder down to one folder.
+    """The ignore files from some top folder down to one folder, top first."""
 
-    Args:
-        levels: (folder's real path with a `/` at its end, its patterns), top first.
-    """
+    levels: tuple[Level, ...] = ()
 
-    levels: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    @property
+    def plain(self) -> bool:
+        """Whether every program reads these rules alike."""
+        return all(level.plain for level in self.levels)
 
-    def ignore(self, path: str, *, folder: bool) -> bool:
-        """Whether git would ignore a path (absolute, real), given that its folder is not."""
-        for base, spec in reversed(self.levels):
-            found = spec.check_file(path[len(base) :] + ("/" if folder else "")).include
-            if found is not None:
-                return found
+    def ignored(self, folder: str, names: Sequence[str], *, folders: bool) -> set[str]:
+        """Those of a folder's names that git would ignore, given that the folder is not.
+
+        Args:
+            folder: A real path with a `/` at its end.
+            names: What lies in it.
+            folders: Whether the names are those of folders.
+        """
+        perhaps: set[str] = set()
+        for level in self.levels:
+            perhaps |= level.perhaps(names)
+        end = "/" if folders else ""
+        return {name for name in perhaps if self.ignore(folder + name + end)}
+
+    def ignore(self, path: str) -> bool:
+        """Whether git would ignore a path, given that its folder is not.
+
+        Args:
+            path: A real path, with a `/` at its end for a folder.
+        """
+        for level in reversed(self.levels):
+            said = level.says(path[len(level.base) :])
+            if said is not None:
+                return said
         return False
 
     def with_folder(self, folder: str) -> IgnoreRules:
         """The rules inside a folder: these, and those of its own `.gitignore`."""
-        return self._with(folder, os.path.join(folder, ".gitignore"))  # noqa: PTH118 -- hot path
+        return self._with(folder, os.path.join(folder, FILE))  # noqa: PTH118 -- hot path
 
     def _with(self, folder: str, file: str) -> IgnoreRules:
-        lines = _lines(file)
+        data = _content(file)
+        lines = tuple(_lines(data.decode("utf-8-sig", "replace")))
         if not lines:
             return self
-        base = folder.rstrip("/") + "/"
-        return IgnoreRules((*self.levels, (base, _spec(lines))))
+        odd = data.startswith(BOM_UTF8) or len(data) == MAX_RULES
+        level = Level(folder.rstrip("/") + "/", lines, odd)
+        return IgnoreRules((*self.levels, level))
 
 
 def rules_at(start: Path, top: Path) -> IgnoreRules:
@@ -66,7 +177,7 @@ def rules_at(start: Path, top: Path) -> IgnoreRules:
     chain = _chain(start, top)
     rules = IgnoreRules()._with(str(chain[0]), str(chain[0] / ".git" / "info" / "exclude"))
     for folder in chain:
-        if folder != chain[0] and rules.ignore(str(folder), folder=True):
+        if folder != chain[0] and rules.ignore(f"{folder}/"):
             return IgnoreRules().with_folder(str(start))
         rules = rules.with_folder(str(folder))
     return rules
@@ -81,35 +192,37 @@ def _chain(start: Path, top: Path) -> tuple[Path, ...]:
     return tuple(reversed(above[: above.index(root) + 1]))
 
 
-def _lines(file: str) -> tuple[str, ...]:
-    """The lines of an ignore file; none if there is no such (ordinary, readable) file."""
+def _content(file: str) -> bytes:
+    """What is in an ignore file; nothing if there is no such (ordinary, readable) file."""
     try:
         with opened(Path(file), file) as source:
-            return tuple(source.read(MAX_RULES).decode("utf-8-sig", "replace").splitlines())
+            return source.read(MAX_RULES)
     except (OSError, ToolError):
-        return ()
+        return b""
 
 
-def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
+def _lines(text: str) -> Iterator[str]:
+    """The lines of an ignore file that say something."""
+    for line in text.split("\n"):
+        kept = line.removesuffix("\r")
+        if kept.strip() and not kept.startswith("#"):
+            yield kept if kept.endswith("\\ ") else kept.rstrip(" ")
+
+
+def _rules(lines: Iterable[str]) -> Iterator[Rule]:
     with installed_only():
         from pathspec import GitIgnoreSpec
 
-    with warnings.catch_warnings():
-        # About odd brackets in a stranger's file; the user of a notebook can do nothing about it.
-        warnings.simplefilter("ignore")
-        try:
-            return GitIgnoreSpec.from_lines(lines)
-        except ValueError:
-            # git skips a broken line silently and keeps the others.
-            return GitIgnoreSpec.from_lines(tuple(_sound(lines)))
-
-
-def _sound(lines: tuple[str, ...]) -> Iterator[str]:
-    from pathspec import GitIgnoreSpec
-
     for line in lines:
-        try:
-            GitIgnoreSpec.from_lines([line])
-        except ValueError:
-            continue
-        yield line
+        with warnings.catch_warnings():
+            # About odd brackets in a stranger's file; its reader can do nothing about it.
+            warnings.simplefilter("ignore")
+            try:
+                patterns = GitIgnoreSpec.from_lines([line]).patterns
+            except ValueError:
+                # git skips a broken line silently and keeps the others.
+                continue
+        for pattern in patterns:
+            regex = getattr(pattern, "regex", None)
+            if regex is not None and pattern.include is not None:
+                yield regex.match, pattern.include, line.endswith("/**")
