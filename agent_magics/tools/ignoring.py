@@ -7,6 +7,7 @@ all names of a folder at once, since most folders hold nothing that any line cou
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import warnings
@@ -30,11 +31,20 @@ _PLAIN = re.compile(r"!?(?:[\w.\-*?/+@#$~%,=]|\[[A-Za-z0-9_]+\])+", re.ASCII)
 _SLASH = "ps_d"
 """pathspec's name for the group of a folder's slash."""
 _LITERAL = re.compile(r"[^*?\[\\]+")
-_ENDING = re.compile(r"\*\.([^*?\[\\.]+)")
-_SIMPLE = re.compile(r"(?:[^\[\\]|\[[A-Za-z0-9_]+\])+")
+_LETTERS = re.compile(r"\[([A-Za-z]{1,5})\]")
 
 Rule: TypeAlias = tuple[Callable[[str], "re.Match[str] | None"], bool, bool]
 """How a line matches, whether it ignores, and whether it is about what is inside a folder only."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hints:
+    """What ignored names have: a name, an end, a beginning or a pattern among these."""
+
+    names: frozenset[str]
+    ends: tuple[str, ...]
+    starts: tuple[str, ...]
+    others: re.Pattern[str] | None
 
 
 @dataclass(frozen=True)  # no slots: what the lines mean is kept beside them, once it is needed
@@ -66,34 +76,24 @@ class Level:
         return tuple(_rules(self.lines))[::-1]
 
     @cached_property
-    def _hints(self) -> tuple[frozenset[str], frozenset[str], re.Pattern[str] | None]:
-        """Names, endings and a pattern, one of which every ignored name has."""
-        names, endings, others = set(), set(), set()
-        for line in self.lines:
-            last = line.rstrip("/").rpartition("/")[2].strip()
-            if line.startswith("!"):
-                continue
-            if _LITERAL.fullmatch(last):
-                names.add(last)
-            elif ending := _ENDING.fullmatch(last):
-                endings.add(ending[1])
-            elif "**" in last or not _SIMPLE.fullmatch(last):
-                others.add("")
-            else:
-                parts = re.split(r"(\*|\?|\[[^\]]*\])", last)
-                wild = {"*": ".*", "?": "."}
-                others.add("".join(wild.get(p, p if p[:1] == "[" else re.escape(p)) for p in parts))
-        pattern = "" if "" in others else f"(?s:(?:{'|'.join(sorted(others))})$)"
-        return frozenset(names), frozenset(endings), re.compile(pattern) if others else None
+    def _hints(self) -> _Hints:
+        return _hints(line for line in self.lines if not line.startswith("!"))
 
-    def perhaps(self, names: Sequence[str]) -> set[str]:
-        """The names that some line may be about: a few too many, never one too few."""
-        literal, endings, pattern = self._hints
-        found = set(literal.intersection(names))
-        if endings:
-            found.update(name for name in names if name[name.rfind(".") + 1 :] in endings)
-        if pattern is not None:
-            found.update(filter(pattern.match, names))
+    def perhaps(self, names: Sequence[str], text: str) -> set[str]:
+        """The names that some line may ignore: a few too many, never one too few.
+
+        Args:
+            names: Those of one folder.
+            text: All of them in one, to rule out what occurs in none of them.
+        """
+        hints = self._hints
+        found = set(hints.names.intersection(names))
+        if ends := tuple(end for end in hints.ends if end in text):
+            found.update(name for name in names if name.endswith(ends))
+        if starts := tuple(start for start in hints.starts if start in text):
+            found.update(name for name in names if name.startswith(starts))
+        if hints.others is not None:
+            found.update(filter(hints.others.match, names))
         return found
 
     def says(self, path: str) -> bool | None:
@@ -134,8 +134,9 @@ class IgnoreRules:
             folders: Whether the names are those of folders.
         """
         perhaps: set[str] = set()
+        text = "/".join(names)
         for level in self.levels:
-            perhaps |= level.perhaps(names)
+            perhaps |= level.perhaps(names, text)
         end = "/" if folders else ""
         return {name for name in perhaps if self.ignore(folder + name + end)}
 
@@ -163,6 +164,34 @@ class IgnoreRules:
         odd = data.startswith(BOM_UTF8) or len(data) == MAX_RULES
         level = Level(folder.rstrip("/") + "/", lines, odd)
         return IgnoreRules((*self.levels, level))
+
+
+def _hints(lines: Iterable[str]) -> _Hints:
+    """What the last names of some lines have in common with what they match."""
+    names, ends, starts, others = set[str](), set[str](), set[str](), set[str]()
+    for line in lines:
+        last = line.rstrip("/").rpartition("/")[2]
+        for name in _spelt(last):
+            if _LITERAL.fullmatch(name):
+                names.add(name)
+            elif name[:1] == "*" and _LITERAL.fullmatch(name[1:]):
+                ends.add(name[1:])
+            elif name[-1:] == "*" and _LITERAL.fullmatch(name[:-1]):
+                starts.add(name[:-1])
+            elif "[" in name or "\\" in name or "**" in name:
+                others.add("")
+            else:
+                others.add(fnmatch.translate(name))
+    pattern = None if not others else re.compile("" if "" in others else "|".join(others))
+    return _Hints(frozenset(names), tuple(ends), tuple(starts), pattern)
+
+
+def _spelt(name: str) -> tuple[str, ...]:
+    """A name with one small set of letters as the names that it stands for."""
+    letters = _LETTERS.search(name)
+    if letters is None:
+        return (name,)
+    return tuple(name[: letters.start()] + one + name[letters.end() :] for one in letters[1])
 
 
 def rules_at(start: Path, top: Path) -> IgnoreRules:

@@ -162,13 +162,15 @@ def _scanned(folder: str) -> tuple[list[str], list[str], frozenset[str]]:
     with os.scandir(folder) as scan:
         for entry in scan:
             try:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.name)
+                if entry.is_file(follow_symlinks=False):
+                    names.append(entry.name)
                     continue
-                ordinary = entry.is_file(follow_symlinks=False)
+                is_folder = entry.is_dir(follow_symlinks=False)
             except OSError:
-                ordinary = False
-            names.append(entry.name)
-            if not ordinary:
+                is_folder = False
+            if is_folder:
+                folders.append(entry.name)
+            else:
+                names.append(entry.name)
                 odd.append(entry.name)
     return folders, names, frozenset(odd)
