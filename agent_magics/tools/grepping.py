@@ -2,28 +2,41 @@
 
 Runs in a process of its own (see `searching`), since a regular expression can take for ever and
 Python cannot be interrupted inside one. Reads a job, writes hits, line by line as JSON; so what
-was found before the end came is not lost. Also usable in this process: `search`.
+was found before the end came is not lost. Also usable in this process: `Search`.
+
+Where ripgrep runs beside it, this search begins all the same, file by file in order; as soon as
+ripgrep has said in which files there can be a match, the others are passed over. So the answer is
+the same with and without it, and a ripgrep that hangs costs a few seconds and no answer.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
 from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
+from agent_magics.tools.globs import matcher, name_matcher
 from agent_magics.tools.protection import protected
-from agent_magics.tools.globs import matcher
-from agent_magics.tools.walking import Found, Tally, walk
+from agent_magics.tools.walking import Run, Tally, runs
 
 WIDTH = 400
 """Characters of a line that are shown around a match; lines of minified files are endless."""
+LISTED_FIRST = 200_000
+"""Files that are listed while ripgrep is at work, before the first one is opened."""
+PATIENCE = 10
+"""Seconds that ripgrep is waited for before the search goes on by itself, as it began."""
+AGREED, BROKEN = b"+", b"-"
+"""What ripgrep's answer begins with: whether it can be relied on."""
 
 _CROSSES = re.compile(r"\\[^wdbB\W_]|\[\^|\(\?(?!:)|[\x00-\x1f]")
 """What may match a line end, or look beyond it: such an expression is tried on single lines only.
@@ -44,6 +57,7 @@ class Job:
         glob: Which files; empty: all. `!` at its beginning turns it round.
         ignore_case: Whether case counts not.
         limit: Hits after which the search ends.
+        tried: Files that are searched before ripgrep is waited for: a frequent match is among them.
     """
 
     pattern: str
@@ -52,6 +66,7 @@ class Job:
     glob: str = ""
     ignore_case: bool = False
     limit: int = 100
+    tried: int = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +80,68 @@ class Hit:
 
 @dataclass(slots=True)
 class Summary:
-    """What the search went through; `more`: there is at least one hit beyond the limit."""
+    """What the search went through; `more`: there is at least one hit beyond the limit.
+
+    The counts are those of the whole search only where it came to its end; `binary` is about a
+    file that was itself the start.
+    """
 
     files: int = 0
-    binary: int = 0
-    protected: int = 0
+    binary: bool = False
     unreadable: int = 0
     more: bool = False
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to search.
+
+    Args:
+        name: Its path below the start; empty when it is the start itself.
+        path: Its real path.
+        sure: Whether ripgrep would have seen every match in it: it reads some ignore files
+            differently, and notebooks as they are on the disk.
+    """
+
+    name: str
+    path: str
+    sure: bool
+
+
+class Advice:
+    """In which files there can be a match, from another program, as soon as it has said so.
+
+    Args:
+        source: Brings its answer: `AGREED` or `BROKEN`, a digit that is 1 if it could not read
+            some files, then the names, each with a NUL at its end.
+    """
+
+    def __init__(self, source: BinaryIO | None = None) -> None:
+        self._names: frozenset[str] | None = None
+        self._came = threading.Event()
+        self.unreadable = False
+        self.expected = source is not None
+        if source is not None:
+            # Reading it blocks; a search that is done meanwhile ends without it.
+            threading.Thread(target=self._take, args=(source,), daemon=True).start()
+
+    def _take(self, source: BinaryIO) -> None:
+        answer = source.read()
+        if answer.startswith(AGREED):
+            self.unreadable = answer[1:2] == b"1"
+            names = os.fsdecode(answer[2:]).split("\0")
+            self._names = frozenset(name.removeprefix("./") for name in names)
+        self._came.set()
+
+    def wait(self) -> None:
+        """Give it the time that it usually needs."""
+        if self.expected:
+            self._came.wait(PATIENCE)
+
+    def excludes(self, file: File) -> bool:
+        """Whether a file surely holds no match."""
+        return self._names is not None and file.sure and file.name not in self._names
 
 
 @dataclass(slots=True)
@@ -80,6 +149,7 @@ class Search:
     """One job at work."""
 
     job: Job
+    advice: Advice = field(default_factory=Advice)
     summary: Summary = field(default_factory=Summary)
 
     def hits(self) -> Iterator[Hit]:
@@ -89,8 +159,15 @@ class Search:
         anywhere = re.compile(self.job.pattern, case | re.MULTILINE)
         hopeless = _never if _CROSSES.search(self.job.pattern) else _without(anywhere)
         count = 0
-        for name, path in self._files():
-            for where, text in self._lines(path, hopeless):
+        for tried, file in enumerate(self._files()):
+            if tried == self.job.tried:
+                self.advice.wait()
+            if self.advice.excludes(file):
+                self.summary.unreadable += self.advice.unreadable and not _readable(file.path)
+                continue
+            if file.name and _protected(file.name):
+                continue
+            for where, text in self._lines(file, hopeless):
                 found = expression.search(text)
                 if found is None:
                     continue
@@ -98,66 +175,93 @@ class Search:
                     self.summary.more = True
                     return
                 count += 1
-                yield Hit(name, where, _around(text, found.start()))
+                yield Hit(file.name, where, _around(text, found.start()))
 
-    def _files(self) -> Iterator[tuple[str, Path]]:
-        """The files to search, each with its name below the start."""
+    def _files(self) -> Iterator[File]:
+        """The files to search, in order."""
         start = Path(self.job.start)
         if not start.is_dir():
-            yield "", start
+            self.summary.files = 1
+            yield File("", str(start), sure=False)
             return
-        wanted = _wanted(self.job)
         tally = Tally()
-        for found in walk(start, Path(self.job.root), tally):
-            if found.folder or not wanted(found):
-                continue
-            if protected(found.parts, write=False):
-                self.summary.protected += 1
-                continue
-            yield "/".join(found.parts), Path(found.path)
+        listed = self._listed(start, tally)
+        if self.advice.expected:
+            # Once ripgrep is done, nothing but these names stands between it and the answer.
+            listed = chain(list(islice(listed, LISTED_FIRST)), listed)
+        yield from listed
         self.summary.unreadable += tally.unreadable
 
-    def _lines(self, path: Path, hopeless: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+    def _listed(self, start: Path, tally: Tally) -> Iterator[File]:
+        wanted = _wanted(self.job)
+        for run in runs(start, Path(self.job.root), tally):
+            if run.folders:
+                continue
+            names = wanted(run)
+            if run.odd:
+                names = [name for name in names if name not in run.odd]
+            self.summary.files += len(names)
+            plain = run.rules.plain
+            for name in names:
+                sure = plain and not name.endswith(notebooks.SUFFIX)
+                yield File(run.below + name, run.folder + name, sure)
+
+    def _lines(self, file: File, hopeless: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
         """The lines of a file, each with its number; none for what is not text.
 
         Args:
-            path: The file.
+            file: The file.
             hopeless: Says of a whole text that no line of it can match.
         """
+        path = Path(file.path)
         try:
-            with opened(path, path.name) as file:
-                data = beginning(file)
+            with opened(path, path.name) as source:
+                data = beginning(source)
                 if len(data) > MAX_WHOLE:
-                    file.seek(0)
-                    yield from self._streamed(file, data)
+                    source.seek(0)
+                    self.summary.binary = not file.name and b"\0" in data[:SNIFFED]
+                    yield from _streamed(source, data)
                     return
         except (OSError, ToolError):
             self.summary.unreadable += 1
             return
         document = decoded(data)
-        if document is None:
-            self.summary.binary += 1
+        if document is None or document.encoding.startswith("utf-32"):
+            self.summary.binary = not file.name
             return
-        self.summary.files += 1
-        cells = notebooks.sources(document.text) if path.suffix == notebooks.SUFFIX else None
+        # What comes after a NUL is no text; ripgrep, too, reads no further.
+        text = document.text.partition("\0")[0]
+        cells = notebooks.sources(text) if path.suffix == notebooks.SUFFIX else None
         if cells is not None:
-            for number, source in cells:
-                for line, text in enumerate(_split(source), 1):
-                    yield f"cell {number}:{line}", text
-        elif not hopeless(document.text):
-            for line, text in enumerate(_split(document.text), 1):
-                yield str(line), text
+            for number, source_text in cells:
+                for line, content in enumerate(_split(source_text), 1):
+                    yield f"cell {number}:{line}", content
+        elif not hopeless(text):
+            for line, content in enumerate(_split(text), 1):
+                yield str(line), content
 
-    def _streamed(self, file: BinaryIO, head: bytes) -> Iterator[tuple[str, str]]:
-        """The lines of a file that is too large to be loaded; very long ones in pieces."""
-        if b"\0" in head[:SNIFFED]:
-            self.summary.binary += 1
+
+def _streamed(file: BinaryIO, head: bytes) -> Iterator[tuple[str, str]]:
+    """The lines of a file that is too large to be loaded; very long ones in pieces."""
+    if b"\0" in head[:SNIFFED]:
+        return
+    number = 1
+    while line := file.readline(MAX_WHOLE):
+        kept, nul, _ = line.partition(b"\0")
+        if kept or not nul:
+            yield str(number), kept.rstrip(b"\r\n").decode("utf-8", "replace")
+        if nul:
             return
-        self.summary.files += 1
-        number = 1
-        while line := file.readline(MAX_WHOLE):
-            yield str(number), line.rstrip(b"\r\n").decode("utf-8", "replace")
-            number += line.endswith(b"\n")
+        number += line.endswith(b"\n")
+
+
+def _readable(path: str) -> bool:
+    by_effective = os.access in os.supports_effective_ids
+    return os.access(path, os.R_OK, effective_ids=by_effective)
+
+
+def _protected(name: str) -> bool:
+    return bool(protected(name.split("/"), write=False))
 
 
 def _never(_text: str) -> bool:
@@ -169,20 +273,29 @@ def _without(expression: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda text: "\r" not in text and expression.search(text) is None
 
 
-def _wanted(job: Job) -> Callable[[Found], bool]:
-    """Whether a file is one of those that the job's glob means."""
+def _wanted(job: Job) -> Callable[[Run], list[str]]:
+    """Which files of a run are those that the job's glob means."""
     if not job.glob:
-        return lambda found: True
+        return lambda run: run.names
     negated = job.glob.startswith("!")
     pattern = job.glob.removeprefix("!")
     # As in ripgrep, a pattern without a slash is about names, at any depth.
-    matches = matcher(pattern if "/" in pattern.strip("/") else f"**/{pattern}")
+    pattern = pattern if "/" in pattern.strip("/") else f"**/{pattern}"
+    by_name = name_matcher(pattern)
+    if by_name is not None:
+        return lambda run: [name for name in run.names if negated != bool(by_name(name))]
+    matches = matcher(pattern)
     start, root = Path(job.start), Path(job.root)
     above = start.relative_to(root).parts if start.is_relative_to(root) else ()
 
-    def wanted(found: Found) -> bool:
+    def wanted(run: Run) -> list[str]:
         # A path is meant from the searched folder or from the workspace; models write both.
-        return negated != (matches(found.parts) or matches((*above, *found.parts)))
+        folder = run.below.split("/")[:-1]
+        return [
+            name
+            for name in run.names
+            if negated != (matches((*folder, name)) or matches((*above, *folder, name)))
+        ]
 
     return wanted
 
@@ -205,9 +318,16 @@ def _around(line: str, start: int) -> str:
     return ("… " if first else "") + line[first:last] + (" …" if last < len(line) else "") + more
 
 
-def serve(source: TextIO, target: TextIO) -> None:
-    """Do the one job that is read, and write its hits, then its summary."""
-    search = Search(Job(**json.loads(source.read())))
+def serve(source: BinaryIO, target: TextIO) -> None:
+    """Do the one job that is read, and write its hits, then its summary.
+
+    Args:
+        source: The job as a line of JSON; after it what `Advice` reads, unless it ends there.
+        target: Gets lines of JSON.
+    """
+    order = json.loads(source.readline())
+    advised = order.pop("advised")
+    search = Search(Job(**order), Advice(source if advised else None))
     try:
         for hit in search.hits():
             target.write(json.dumps(asdict(hit)) + "\n")
@@ -215,8 +335,11 @@ def serve(source: TextIO, target: TextIO) -> None:
     except (re.error, ToolError, OSError, RecursionError, OverflowError) as error:
         search.summary.error = str(error)
     target.write(json.dumps(asdict(search.summary)) + "\n")
+    target.flush()
 
 
 def main() -> None:
     """The process's entry; text in and out is ASCII JSON, whatever the locale."""
-    serve(sys.stdin, sys.stdout)
+    serve(sys.stdin.buffer, sys.stdout)
+    # Whatever another program may still say about the files, nobody waits for it.
+    os._exit(0)

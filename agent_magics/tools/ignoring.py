@@ -12,8 +12,8 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -25,6 +25,7 @@ from agent_magics.tools.documents import opened
 MAX_RULES = 1_000_000
 """Bytes of an ignore file that are read; a larger one is no ignore file."""
 FILE = ".gitignore"
+FOREIGN_FILE = ".rgignore"
 
 _PLAIN = re.compile(r"!?(?:[\w.\-*?/+@#$~%,=]|\[[A-Za-z0-9_]+\])+", re.ASCII)
 """Lines that git, pathspec and ripgrep of any age read alike, if their `**` are whole names."""
@@ -116,14 +117,20 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The ignore files from some top folder down to one folder, top first."""
+    """The rules in force in a folder.
+
+    Args:
+        levels: The ignore files from some top folder down to this one, top first.
+        foreign: Whether there is a file that ripgrep obeys, and nobody can tell it not to.
+    """
 
     levels: tuple[Level, ...] = ()
+    foreign: bool = False
 
     @property
     def plain(self) -> bool:
         """Whether every program reads these rules alike."""
-        return all(level.plain for level in self.levels)
+        return not self.foreign and all(level.plain for level in self.levels)
 
     def ignored(self, folder: str, names: Sequence[str], *, folders: bool) -> set[str]:
         """Those of a folder's names that git would ignore, given that the folder is not.
@@ -152,6 +159,11 @@ class IgnoreRules:
                 return said
         return False
 
+    def seen(self, folder: str, names: Container[str]) -> IgnoreRules:
+        """The rules inside a folder: these, and those of the files among its names."""
+        rules = self.with_folder(folder) if FILE in names else self
+        return replace(rules, foreign=True) if FOREIGN_FILE in names else rules
+
     def with_folder(self, folder: str) -> IgnoreRules:
         """The rules inside a folder: these, and those of its own `.gitignore`."""
         return self._with(folder, os.path.join(folder, FILE))  # noqa: PTH118 -- hot path
@@ -163,7 +175,7 @@ class IgnoreRules:
             return self
         odd = data.startswith(BOM_UTF8) or len(data) == MAX_RULES
         level = Level(folder.rstrip("/") + "/", lines, odd)
-        return IgnoreRules((*self.levels, level))
+        return replace(self, levels=(*self.levels, level))
 
 
 def _hints(lines: Iterable[str]) -> _Hints:

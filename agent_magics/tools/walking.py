@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from agent_magics.tools.ignoring import FILE, IgnoreRules, rules_at
+from agent_magics.tools.ignoring import IgnoreRules, rules_at
 
 NEVER_WALKED = frozenset((".git", ".hg", ".svn", ".ipynb_checkpoints", "__pycache__"))
 
@@ -99,7 +99,8 @@ def runs(
         depth: Levels to descend; 1: only the entries of the folder itself; None: all.
     """
     rules = rules_at(start, top)
-    waiting = [_runs(str(start).rstrip("/") + "/", "", rules, tally, known=True)]
+    # Its own rules are among them already; `seen` adds them once more, which changes nothing.
+    waiting = [_runs(str(start).rstrip("/") + "/", "", rules, tally)]
     while waiting:
         run = next(waiting[-1], None)
         if run is None:
@@ -115,9 +116,7 @@ def runs(
             waiting.append(_runs(f"{run.folder}{name}/", below, run.rules, tally))
 
 
-def _runs(
-    folder: str, below: str, rules: IgnoreRules, tally: Tally, *, known: bool = False
-) -> Iterator[Run]:
+def _runs(folder: str, below: str, rules: IgnoreRules, tally: Tally) -> Iterator[Run]:
     """The runs of one folder; each of its folders is a run of its own.
 
     Args:
@@ -125,15 +124,13 @@ def _runs(
         below: Its path below the start, likewise.
         rules: Those in force in the folder above.
         tally: Counts what cannot be listed.
-        known: Whether the folder's own rules are among them already.
     """
     try:
         folders, names, odd = _scanned(folder)
     except OSError:
         tally.unreadable += 1
         return
-    if FILE in names and not known:
-        rules = rules.with_folder(folder)
+    rules = rules.seen(folder, names)
     if ignored := rules.ignored(folder, names, folders=False):
         names = [name for name in names if name not in ignored]
     kept = [name for name in folders if name not in NEVER_WALKED]

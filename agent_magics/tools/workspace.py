@@ -20,6 +20,7 @@ from agent_magics.errors import ToolError
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
 from agent_magics.tools.redaction import marks, redacted
+from agent_magics.tools.ripgrep import Ripgrep
 
 MAX_NAME = 255
 """Bytes in one part of a path: the limit of every common file system."""
@@ -56,6 +57,8 @@ class Workspace:
         self._outputs: Path | None = None
         self._count = 0
         self._remembering = threading.Lock()
+        self.ripgrep = Ripgrep()
+        """Tried at most once."""
         self.changing = threading.Lock()
         """Held while a file is compared and replaced, so that two calls cannot interleave."""
 
