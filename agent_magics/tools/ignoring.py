@@ -12,10 +12,11 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 from agent_magics.errors import ToolError
@@ -29,12 +30,20 @@ FOREIGN_FILE = ".rgignore"
 
 _PLAIN = re.compile(r"!?(?:[\w.\-*?/+@#$~%,=]|\[[A-Za-z0-9_]+\])+", re.ASCII)
 """Lines that git, pathspec and ripgrep of any age read alike, if their `**` are whole names."""
+_CLASS = re.compile(r"\[:(\w+):\]")
+_CLASSES = MappingProxyType(
+    {
+        **{"alpha": "A-Za-z", "digit": "0-9", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z"},
+        **{"xdigit": "0-9A-Fa-f", "space": " \t\v\f", "blank": " \t"},
+    }
+)
+"""What git's names of sets stand for; pathspec knows none of them."""
 _SLASH = "ps_d"
 """pathspec's name for the group of a folder's slash."""
 _LITERAL = re.compile(r"[^*?\[\\]+")
 _LETTERS = re.compile(r"\[([A-Za-z]{1,5})\]")
 
-Rule: TypeAlias = tuple[Callable[[str], "re.Match[str] | None"], bool, bool]
+Rule: TypeAlias = tuple["re.Pattern[str]", bool, bool]
 """How a line matches, whether it ignores, and whether it is about what is inside a folder only."""
 
 
@@ -103,15 +112,13 @@ class Level:
         Args:
             path: Below the base, with a `/` at its end for a folder.
         """
-        for match, ignore, inside in self.rules:
+        for expression, ignore, inside in self.rules:
             subject = path.rstrip("/") if inside else path
-            found = match(subject)
-            if found is None:
-                continue
-            # pathspec also matches what lies in a matching folder, and marks that folder's slash.
-            slash = found.end(_SLASH) if _SLASH in found.re.groupindex else -1
-            if slash in (-1, len(subject)):
-                return ignore
+            marked = _SLASH in expression.groupindex
+            for found in expression.finditer(subject):
+                # pathspec also finds what lies in a matching folder, and marks that one's slash.
+                if not marked or found.end(_SLASH) in (-1, len(subject)):
+                    return ignore
         return None
 
 
@@ -233,6 +240,10 @@ def _chain(start: Path, top: Path) -> tuple[Path, ...]:
     return tuple(reversed(above[: above.index(root) + 1]))
 
 
+def _characters(found: re.Match[str]) -> str:
+    return _CLASSES.get(found[1], found[0])
+
+
 def _content(file: str) -> bytes:
     """What is in an ignore file; nothing if there is no such (ordinary, readable) file."""
     try:
@@ -259,11 +270,11 @@ def _rules(lines: Iterable[str]) -> Iterator[Rule]:
             # About odd brackets in a stranger's file; its reader can do nothing about it.
             warnings.simplefilter("ignore")
             try:
-                patterns = GitIgnoreSpec.from_lines([line]).patterns
+                patterns = GitIgnoreSpec.from_lines([_CLASS.sub(_characters, line)]).patterns
             except ValueError:
                 # git skips a broken line silently and keeps the others.
                 continue
         for pattern in patterns:
             regex = getattr(pattern, "regex", None)
             if regex is not None and pattern.include is not None:
-                yield regex.match, pattern.include, line.endswith("/**")
+                yield regex, pattern.include, line.endswith("/**")
