@@ -15,7 +15,6 @@ import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
@@ -24,6 +23,7 @@ from typing import BinaryIO, TextIO
 
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
+from agent_magics.tools.advice import Advice, File
 from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
 from agent_magics.tools.globs import matcher, name_matcher
 from agent_magics.tools.protection import protected
@@ -33,10 +33,6 @@ WIDTH = 400
 """Characters of a line that are shown around a match; lines of minified files are endless."""
 LISTED_FIRST = 200_000
 """Files that are listed while ripgrep is at work, before the first one is opened."""
-PATIENCE = 10
-"""Seconds that ripgrep is waited for before the search goes on by itself, as it began."""
-AGREED, BROKEN = b"+", b"-"
-"""What ripgrep's answer begins with: whether it can be relied on."""
 
 _CROSSES = re.compile(r"\\[^wdbB\W_]|\[\^|\(\?(?!:)|[\x00-\x1f]")
 """What may match a line end, or look beyond it: such an expression is tried on single lines only.
@@ -91,57 +87,6 @@ class Summary:
     unreadable: int = 0
     more: bool = False
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file to search.
-
-    Args:
-        name: Its path below the start; empty when it is the start itself.
-        path: Its real path.
-        sure: Whether ripgrep would have seen every match in it: it reads some ignore files
-            differently, and notebooks as they are on the disk.
-    """
-
-    name: str
-    path: str
-    sure: bool
-
-
-class Advice:
-    """In which files there can be a match, from another program, as soon as it has said so.
-
-    Args:
-        source: Brings its answer: `AGREED` or `BROKEN`, a digit that is 1 if it could not read
-            some files, then the names, each with a NUL at its end.
-    """
-
-    def __init__(self, source: BinaryIO | None = None) -> None:
-        self._names: frozenset[str] | None = None
-        self._came = threading.Event()
-        self.unreadable = False
-        self.expected = source is not None
-        if source is not None:
-            # Reading it blocks; a search that is done meanwhile ends without it.
-            threading.Thread(target=self._take, args=(source,), daemon=True).start()
-
-    def _take(self, source: BinaryIO) -> None:
-        answer = source.read()
-        if answer.startswith(AGREED):
-            self.unreadable = answer[1:2] == b"1"
-            names = os.fsdecode(answer[2:]).split("\0")
-            self._names = frozenset(name.removeprefix("./") for name in names)
-        self._came.set()
-
-    def wait(self) -> None:
-        """Give it the time that it usually needs."""
-        if self.expected:
-            self._came.wait(PATIENCE)
-
-    def excludes(self, file: File) -> bool:
-        """Whether a file surely holds no match."""
-        return self._names is not None and file.sure and file.name not in self._names
 
 
 @dataclass(slots=True)

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import IO
 
 from agent_magics.errors import ToolError
+from agent_magics.tools.advice import AGREED, BROKEN
 from agent_magics.tools.globs import braces
-from agent_magics.tools.grepping import AGREED, BROKEN, Job
+from agent_magics.tools.grepping import Job
 from agent_magics.tools.ignoring import FOREIGN_FILE, rules_at
 from agent_magics.tools.superset import superset
 from agent_magics.tools.walking import NEVER_WALKED
@@ -60,7 +61,7 @@ class Advising:
     complaints: IO[bytes]
 
     def answer(self) -> bytes:
-        """Wait for what it says; as `grepping.Advice` reads it."""
+        """Wait for what it says; as `advice.Advice` reads it."""
         assert self.process.stdout is not None
         names = self.process.stdout.read(MAX_NAMES)
         if len(names) == MAX_NAMES:

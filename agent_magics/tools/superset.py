@@ -108,7 +108,8 @@ def _node(name: str, about: JSON, fold: bool, depth: int) -> str:
         case "AT":
             return _anchor(about.name)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _repeat(*about, fold, depth)
+            low, high, inner = about
+            return _repeat(low, high, inner, fold, depth)
         case "BRANCH":
             choices = (_sequence(choice, fold, depth + 1) for choice in about[1])
             return f"(?:{'|'.join(choices)})"
@@ -200,13 +201,16 @@ def _item(name: str, about: JSON) -> tuple[set[str], bool]:
 
 def _category(name: str) -> set[str]:
     kind = name.removeprefix("CATEGORY_")
-    tests = {
-        "DIGIT": str.isdigit,
-        "SPACE": _BLANKS.__contains__,
-        "WORD": lambda c: c.isalnum() or c == "_",
-    }
-    test = tests[kind.removeprefix("NOT_")]
-    return {c for c in _ASCII if bool(test(c)) != kind.startswith("NOT_")}
+    match kind.removeprefix("NOT_"):
+        case "DIGIT":
+            members = {c for c in _ASCII if c.isdigit()}
+        case "SPACE":
+            members = set(_BLANKS)
+        case "WORD":
+            members = {c for c in _ASCII if c.isalnum() or c == "_"}
+        case _:
+            raise _CannotSayError
+    return set(_ASCII) - members if kind.startswith("NOT_") else members
 
 
 def _set(characters: frozenset[str], more: str = "") -> str:
