@@ -25,7 +25,9 @@ from agent_magics.tools import builtin_tools
 from agent_magics.tools.ripgrep import Ripgrep
 from agent_magics.tools.workspace import Workspace
 
-IGNORED = "*.log\nbuild/\nnode_modules/\n__pycache__/\n*.py[cod]\n/dist\n.venv\n!keep.log\n*.egg-info/\n"
+IGNORED = (
+    "*.log\nbuild/\nnode_modules/\n__pycache__/\n*.py[cod]\n/dist\n.venv\n!keep.log\n*.egg-info/\n"
+)
 SEARCHES = {
     "a rare word": {"pattern": "needle"},
     "a word that does not occur": {"pattern": "haystack"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ from agent_magics.tools.advice import Advice
 from agent_magics.tools.grepping import Hit, Job, Search, Summary
 from agent_magics.tools.ripgrep import OPTIONS, Ripgrep
 from agent_magics.tools.searching import searched
-from agent_magics.tools.superset import superset
+from agent_magics.tools.superset import harmless, needed, superset
 from tests.test_tools_kit import Kit, powerless
 
 RG = shutil.which("rg")
@@ -204,13 +204,15 @@ def test_both_engines_give_the_same_answer(tree, pattern):
         ("inner", {}),
     ):
         job = Job(pattern, str(tree / place), str(tree), **{"limit": 1000, "tried": 0, **more})
-        assert found(job, ripgrep) == found(job, None), (place, more)
+        # What every match needs spares a search much work, and must change nothing either.
+        needs = replace(job, needed=needed(pattern, ignore_case=job.ignore_case))
+        assert found(needs, ripgrep) == found(needs, None) == found(job, None), (place, more)
 
 
 def found(job: Job, ripgrep: Ripgrep | None) -> tuple[list[Hit], object]:
     """A search in this process: its hits, and what it says of the whole, where it saw all."""
     adviser = ripgrep.begun(job) if ripgrep else None
-    search = Search(job, Advice(io.BytesIO(adviser.answer()) if adviser else None))
+    search = Search(job, Advice(adviser.answer if adviser else None))
     hits = list(search.hits())
     return hits, search.summary.more or search.summary
 
@@ -406,7 +408,7 @@ def test_a_search_whose_time_is_up_gives_what_it_found_and_ends_everything(tmp_p
     job = Job("(a|aa)+$", str(tmp_path), str(tmp_path))
     hits, _, timed_out = asyncio.run(searched(job, kit.workspace.ripgrep, seconds=2))
     # ripgrep, which cannot be made to take for ever, knows that the second file has no match.
-    assert [hit["path"] for hit in hits] == ["a.txt"]
+    assert [hit.path for hit in hits] == ["a.txt"]
     assert timed_out == (engine == "own walker") or timed_out
 
 
@@ -458,6 +460,37 @@ def test_ripgrep_never_misses_a_file_in_which_python_finds_something(
         check=False,
     )
     assert run.stdout == b"./a.txt\0", (translated, run.stderr)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ignore_case", "text"),
+    [
+        *(("needle", False, "needle"), (r"\bdef \w+\(", False, "def "), ("a|b", False, "")),
+        *(("NEEDle", True, "needle"), ("kisses and miss", True, " and m"), ("(?i)x", False, "")),
+        *(
+            ("x*yz?abc", False, "abc"),
+            ("grün", False, "gr"),
+            ("(ab)+c", False, "c"),
+            ("(", False, ""),
+        ),
+        *(("^import os$", False, "import os"), ("a.b", False, "a"), ("[ab]", False, "")),
+    ],
+)
+def test_what_every_match_needs_is_seen(pattern, ignore_case, text):
+    assert needed(pattern, ignore_case=ignore_case) == text
+
+
+@pytest.mark.parametrize("pattern", ["needle", "(foo|bar)baz", "https?://", "[a-z]x", r"\bx\.y$"])
+def test_expressions_that_cannot_take_long_need_no_process_of_their_own(pattern):
+    assert harmless(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\w+", "(a|aa)+$", "a?" * 30 + "a" * 30, "(a|a)" * 30 + "b", "x{2}", r"(a)\1", "(?=a*)b"],
+)
+def test_expressions_that_might_take_for_ever_get_one(pattern):
+    assert not harmless(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["(", "*", "\\", "(?z)", "a\nb", r"\n", "(" * 200 + ")" * 200])

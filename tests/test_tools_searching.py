@@ -211,7 +211,7 @@ def test_a_search_without_an_end_gives_what_it_found_until_then(kit, tmp_path):
     job = Job("(a|aa)+$", str(tmp_path), str(tmp_path))
     hits, _, timed_out = asyncio.run(searching.searched(job, seconds=2))
     assert timed_out
-    assert [hit["path"] for hit in hits] == ["a.txt"]
+    assert [hit.path for hit in hits] == ["a.txt"]
 
 
 def test_the_search_process_imports_only_what_it_needs(tmp_path):

@@ -11,6 +11,7 @@ the same with and without it, and a ripgrep that hangs costs a few seconds and n
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -23,17 +24,19 @@ from typing import BinaryIO, TextIO
 
 from agent_magics.errors import ToolError
 from agent_magics.tools import notebooks
-from agent_magics.tools.advice import Advice, File
-from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, beginning, decoded, opened
+from agent_magics.tools.advice import Advice
+from agent_magics.tools.documents import MAX_WHOLE, SNIFFED, content, decoded, opened
 from agent_magics.tools.globs import matcher, name_matcher
 from agent_magics.tools.protection import protected
-from agent_magics.tools.walking import Run, Tally, runs
+from agent_magics.tools.walking import Run, Stop, Tally, never, runs
 
 WIDTH = 400
 """Characters of a line that are shown around a match; lines of minified files are endless."""
-LISTED_FIRST = 200_000
-"""Files that are listed while ripgrep is at work, before the first one is opened."""
+LISTED_FIRST = 50_000
+"""Folders that are listed while ripgrep is at work, before the first file is opened."""
 
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Beginnings of files in which ASCII letters have two bytes."""
 _CROSSES = re.compile(r"\\[^wdbB\W_]|\[\^|\(\?(?!:)|[\x00-\x1f]")
 """What may match a line end, or look beyond it: such an expression is tried on single lines only.
 
@@ -54,6 +57,7 @@ class Job:
         ignore_case: Whether case counts not.
         limit: Hits after which the search ends.
         tried: Files that are searched before ripgrep is waited for: a frequent match is among them.
+        needed: A text of ASCII letters that every match needs; empty: none is known.
     """
 
     pattern: str
@@ -63,6 +67,7 @@ class Job:
     ignore_case: bool = False
     limit: int = 100
     tried: int = 300
+    needed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +94,43 @@ class Summary:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to search: its path below the start (empty for the start itself), and its real one."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Files of one folder that the job means.
+
+    Args:
+        run: Where they lie.
+        names: The files.
+        unsure: Those of them in which ripgrep may not see a match: it reads some ignore files
+            differently, and notebooks as they are on the disk.
+    """
+
+    run: Run
+    names: list[str]
+    unsure: frozenset[str]
+
+
 @dataclass(slots=True)
 class Search:
-    """One job at work."""
+    """One job at work.
+
+    Args:
+        job: What is searched.
+        advice: In which files there can be a match, from somewhere else.
+        stop: Tells that nobody waits for it any more.
+    """
 
     job: Job
     advice: Advice = field(default_factory=Advice)
+    stop: Stop = never
     summary: Summary = field(default_factory=Summary)
 
     def hits(self) -> Iterator[Hit]:
@@ -104,14 +140,7 @@ class Search:
         anywhere = re.compile(self.job.pattern, case | re.MULTILINE)
         hopeless = _never if _CROSSES.search(self.job.pattern) else _without(anywhere)
         count = 0
-        for tried, file in enumerate(self._files()):
-            if tried == self.job.tried:
-                self.advice.wait()
-            if self.advice.excludes(file):
-                self.summary.unreadable += self.advice.unreadable and not _readable(file.path)
-                continue
-            if file.name and _protected(file.name):
-                continue
+        for file in self._files():
             for where, text in self._lines(file, hopeless):
                 found = expression.search(text)
                 if found is None:
@@ -127,29 +156,47 @@ class Search:
         start = Path(self.job.start)
         if not start.is_dir():
             self.summary.files = 1
-            yield File("", str(start), sure=False)
+            yield File("", str(start))
             return
         tally = Tally()
-        listed = self._listed(start, tally)
+        parts = self._parts(start, tally)
         if self.advice.expected:
             # Once ripgrep is done, nothing but these names stands between it and the answer.
-            listed = chain(list(islice(listed, LISTED_FIRST)), listed)
-        yield from listed
+            parts = chain(list(islice(parts, LISTED_FIRST)), parts)
+        tried = 0
+        for part in parts:
+            if tried >= self.job.tried:
+                self.advice.wait()
+            candidates = self.advice.candidates(part.run.below, part.names)
+            if not candidates and not part.unsure and not self.advice.unreadable:
+                continue
+            for name in part.names:
+                if self.stop():
+                    return
+                path = part.run.folder + name
+                if name in candidates or name in part.unsure:
+                    tried += 1
+                    shown = part.run.below + name
+                    if not protected(shown.split("/"), write=False):
+                        yield File(shown, path)
+                elif self.advice.unreadable and not _readable(path):
+                    self.summary.unreadable += 1
         self.summary.unreadable += tally.unreadable
 
-    def _listed(self, start: Path, tally: Tally) -> Iterator[File]:
+    def _parts(self, start: Path, tally: Tally) -> Iterator[Part]:
         wanted = _wanted(self.job)
-        for run in runs(start, Path(self.job.root), tally):
+        for run in runs(start, Path(self.job.root), tally, self.stop):
             if run.folders:
                 continue
             names = wanted(run)
             if run.odd:
                 names = [name for name in names if name not in run.odd]
+            if not names:
+                continue
             self.summary.files += len(names)
             plain = run.rules.plain
-            for name in names:
-                sure = plain and not name.endswith(notebooks.SUFFIX)
-                yield File(run.below + name, run.folder + name, sure)
+            unsure = [n for n in names if n.endswith(notebooks.SUFFIX)] if plain else names
+            yield Part(run, names, frozenset(unsure))
 
     def _lines(self, file: File, hopeless: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
         """The lines of a file, each with its number; none for what is not text.
@@ -158,17 +205,17 @@ class Search:
             file: The file.
             hopeless: Says of a whole text that no line of it can match.
         """
-        path = Path(file.path)
         try:
-            with opened(path, path.name) as source:
-                data = beginning(source)
-                if len(data) > MAX_WHOLE:
-                    source.seek(0)
-                    self.summary.binary = not file.name and b"\0" in data[:SNIFFED]
-                    yield from _streamed(source, data)
-                    return
+            data = content(file.path)
         except (OSError, ToolError):
             self.summary.unreadable += 1
+            return
+        if len(data) > MAX_WHOLE:
+            self.summary.binary = not file.name and b"\0" in data[:SNIFFED]
+            yield from _streamed(file.path, data)
+            return
+        is_notebook = file.path.endswith(notebooks.SUFFIX)
+        if file.name and not is_notebook and self._lacks(data):
             return
         document = decoded(data)
         if document is None or document.encoding.startswith("utf-32"):
@@ -176,37 +223,40 @@ class Search:
             return
         # What comes after a NUL is no text; ripgrep, too, reads no further.
         text = document.text.partition("\0")[0]
-        cells = notebooks.sources(text) if path.suffix == notebooks.SUFFIX else None
+        cells = notebooks.sources(text) if is_notebook else None
         if cells is not None:
-            for number, source_text in cells:
-                for line, content in enumerate(_split(source_text), 1):
-                    yield f"cell {number}:{line}", content
+            for number, source in cells:
+                for line, written in enumerate(_split(source), 1):
+                    yield f"cell {number}:{line}", written
         elif not hopeless(text):
-            for line, content in enumerate(_split(text), 1):
-                yield str(line), content
+            for line, written in enumerate(_split(text), 1):
+                yield str(line), written
+
+    def _lacks(self, data: bytes) -> bool:
+        """Whether a file's bytes cannot hold what every match needs, whatever the encoding."""
+        if not self.job.needed or data.startswith(_WIDE_MARKS):
+            return False
+        return self.job.needed.encode() not in (data.lower() if self.job.ignore_case else data)
 
 
-def _streamed(file: BinaryIO, head: bytes) -> Iterator[tuple[str, str]]:
+def _streamed(path: str, head: bytes) -> Iterator[tuple[str, str]]:
     """The lines of a file that is too large to be loaded; very long ones in pieces."""
     if b"\0" in head[:SNIFFED]:
         return
     number = 1
-    while line := file.readline(MAX_WHOLE):
-        kept, nul, _ = line.partition(b"\0")
-        if kept or not nul:
-            yield str(number), kept.rstrip(b"\r\n").decode("utf-8", "replace")
-        if nul:
-            return
-        number += line.endswith(b"\n")
+    with opened(Path(path), path) as file:
+        while line := file.readline(MAX_WHOLE):
+            kept, nul, _ = line.partition(b"\0")
+            if kept or not nul:
+                yield str(number), kept.rstrip(b"\r\n").decode("utf-8", "replace")
+            if nul:
+                return
+            number += line.endswith(b"\n")
 
 
 def _readable(path: str) -> bool:
     by_effective = os.access in os.supports_effective_ids
     return os.access(path, os.R_OK, effective_ids=by_effective)
-
-
-def _protected(name: str) -> bool:
-    return bool(protected(name.split("/"), write=False))
 
 
 def _never(_text: str) -> bool:
@@ -272,7 +322,7 @@ def serve(source: BinaryIO, target: TextIO) -> None:
     """
     order = json.loads(source.readline())
     advised = order.pop("advised")
-    search = Search(Job(**order), Advice(source if advised else None))
+    search = Search(Job(**order), Advice(source.read if advised else None))
     try:
         for hit in search.hits():
             target.write(json.dumps(asdict(hit)) + "\n")

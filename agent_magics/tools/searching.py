@@ -10,25 +10,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from agent_magics.errors import ToolError
-from agent_magics.messages import JSON
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
+from agent_magics.tools.advice import Advice
 from agent_magics.tools.blocking import told
-from agent_magics.tools.grepping import Job, Summary
+from agent_magics.tools.grepping import Hit, Job, Search, Summary
 from agent_magics.tools.nearby import missing
 from agent_magics.tools.plain import counted, printable
 from agent_magics.tools.ripgrep import Advising, Ripgrep
 from agent_magics.tools.schemas import flag, integer, record, string
 from agent_magics.tools.scopes import this_path
+from agent_magics.tools.superset import harmless, needed
 from agent_magics.tools.workspace import Workspace
 
 SECONDS = 60
@@ -90,28 +93,29 @@ def _job(arguments: Arguments, workspace: Workspace) -> Job:
     start = workspace.resolve(arguments.get("path") or ".")
     if not start.exists():
         raise ToolError(missing(start, workspace))
+    ignore_case = bool(arguments.get("ignore_case", False))
     return Job(
         pattern,
         str(start),
         str(workspace.root()),
         arguments.get("glob") or "",
-        bool(arguments.get("ignore_case", False)),
+        ignore_case,
         int(arguments.get("limit", 100)),
+        needed=needed(pattern, ignore_case=ignore_case),
     )
 
 
-async def searched(
-    job: Job, ripgrep: Ripgrep | None = None, seconds: float = SECONDS
-) -> tuple[list[Mapping[str, JSON]], Summary, bool]:
-    """Search in a process of its own.
+Found: TypeAlias = tuple[list[Hit], Summary, bool]
+"""The hits, the summary, and whether the time was up before the end."""
+
+
+async def searched(job: Job, ripgrep: Ripgrep | None = None, seconds: float = SECONDS) -> Found:
+    """Search, in a process of its own unless the pattern is harmless and there is little to do.
 
     Args:
         job: What to search.
         ripgrep: May help; None: without it. The answer is the same.
         seconds: After which the search is ended.
-
-    Returns:
-        The hits, the summary, and whether the time was up before the end.
 
     Raises:
         ToolError: The process cannot be started, or broke off.
@@ -121,17 +125,10 @@ async def searched(
     search = _Searching(job, ripgrep)
     try:
         with told():
-            output, errors, timed_out = await asyncio.to_thread(search.result, seconds)
+            return await asyncio.to_thread(search.result, seconds)
     finally:
         # After an interrupt; the thread then sees the end of the outputs, and ends too.
         search.end()
-    lines = [json.loads(line) for line in output.split(b"\n") if line.endswith(b"}")]
-    if timed_out:
-        return lines, Summary(), True
-    if not lines or "files" not in lines[-1]:
-        reason = errors.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
-        raise ToolError(f"The search broke off{f': {reason}' if reason else ''}.")
-    return lines[:-1], Summary(**lines[-1]), False
 
 
 class _Searching:
@@ -145,43 +142,74 @@ class _Searching:
         self._starting = threading.Lock()
         self._ended = False
 
-    def result(self, seconds: float) -> tuple[bytes, bytes, bool]:
-        """Both outputs of the search process, and whether it had to be ended."""
+    def result(self, seconds: float) -> Found:
+        """Do the search."""
         with self._starting:
             if self._ended:
-                return b"", b"", True
+                return [], Summary(), True
             # ripgrep first: it takes longer than everything else.
             self._adviser = self._ripgrep.begun(self._job) if self._ripgrep else None
-            try:
-                self._process = _started(self._job.root)
-            except OSError:
-                self._end_all()
-                raise
+        if self._adviser is not None and harmless(self._job.pattern):
+            return self._here(self._adviser, seconds)
+        return self._beside(seconds)
+
+    def _here(self, adviser: Advising, seconds: float) -> Found:
+        """In this process: ripgrep does the work, and starting Python would take longer."""
+        deadline = time.monotonic() + seconds
+
+        def stop() -> bool:
+            return self._ended or time.monotonic() > deadline
+
+        search = Search(self._job, Advice(adviser.answer), stop)
+        try:
+            hits = list(search.hits())
+        except (re.error, ToolError, OSError, RecursionError, OverflowError) as error:
+            search.summary.error = str(error)
+            hits = []
+        return hits, search.summary, stop() and not search.summary.more
+
+    def _beside(self, seconds: float) -> Found:
+        """In a process of its own."""
+        with self._starting:
+            if self._ended:
+                return [], Summary(), True
+            self._process = _started(self._job.root)
         # Taken away from `communicate`, which would close it at once.
         feed, self._process.stdin = self._process.stdin, None
         assert feed is not None
         feeder = threading.Thread(target=_fed, args=(feed, self._job, self._adviser))
         feeder.start()
+        timed_out = False
         try:
-            return *self._process.communicate(timeout=seconds), False
+            output, errors = self._process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            return *self._process.communicate(), True
+            output, errors = self._process.communicate()
+            timed_out = True
         finally:
             self.end()
             feeder.join()
+        return _read(output, errors, timed_out)
 
     def end(self) -> None:
         """End every process, now and in the future."""
         with self._starting:
             self._ended = True
-            self._end_all()
+            if self._adviser is not None:
+                self._adviser.end()
+            if self._process is not None and self._process.poll() is None:
+                self._process.kill()
 
-    def _end_all(self) -> None:
-        if self._adviser is not None:
-            self._adviser.end()
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
+
+def _read(output: bytes, errors: bytes, timed_out: bool) -> Found:
+    """What the search process said, line by line."""
+    lines = [json.loads(line) for line in output.split(b"\n") if line.endswith(b"}")]
+    if timed_out:
+        return [Hit(**line) for line in lines if "files" not in line], Summary(), True
+    if not lines or "files" not in lines[-1]:
+        reason = errors.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
+        raise ToolError(f"The search broke off{f': {reason}' if reason else ''}.")
+    return [Hit(**line) for line in lines[:-1]], Summary(**lines[-1]), False
 
 
 def _started(root: str) -> subprocess.Popen[bytes]:
@@ -223,15 +251,13 @@ def _pattern_error(pattern: str, error: str) -> str:
     ).replace("{{ }}", "{ }")
 
 
-def _text(
-    hits: Sequence[Mapping[str, JSON]], summary: Summary, timed_out: bool, start: str, job: Job
-) -> str:
+def _text(hits: Sequence[Hit], summary: Summary, timed_out: bool, start: str, job: Job) -> str:
     lines: list[str] = []
     room = MAX_BYTES
     prefix = "" if start == "." else f"{start}/"
     for hit in hits:
-        name = prefix + printable(hit["path"]) if hit["path"] else start
-        line = f"{name}:{hit['where']}: {hit['text']}"
+        name = prefix + printable(hit.path) if hit.path else start
+        line = f"{name}:{hit.where}: {hit.text}"
         room -= len(line.encode("utf-8", "replace")) + 1
         if room < 0:
             break

@@ -47,20 +47,66 @@ def superset(pattern: str, *, ignore_case: bool) -> str:
     Returns:
         For Rust's `regex`, about bytes; empty where there is no (useful) one.
     """
+    tree = _tree(pattern, ignore_case=ignore_case)
+    if tree is None:
+        return ""
     try:
-        parser = importlib.import_module("re._parser")
+        return f"(?-u){_sequence(tree, bool(tree.state.flags & re.IGNORECASE), 0)}"
+    except (_CannotSayError, AttributeError, TypeError, ValueError):
+        # Python's parser is no public module: where its tree looks different, ripgrep is not used.
+        return ""
+
+
+def harmless(pattern: str) -> bool:
+    """Whether an expression surely takes no longer than its length times that of the text.
+
+    True for texts, sets and alternatives; not where something is repeated any number of times, or
+    where several choices could multiply.
+    """
+    endless = re.search(r"[*+{]|\\\d|\(\?[^:]", pattern)
+    return not endless and pattern.count("(") <= 1 and pattern.count("?") <= 2
+
+
+def needed(pattern: str, *, ignore_case: bool) -> str:
+    """A text of ASCII letters that stands in every line in which the pattern matches.
+
+    Args:
+        pattern: An expression of Python.
+        ignore_case: Whether upper and lower case are the same; then the text is in lower case.
+
+    Returns:
+        The longest such text that is seen without thinking; empty where none is.
+    """
+    tree = _tree(pattern, ignore_case=ignore_case)
+    if tree is None:
+        return ""
+    fold = bool(tree.state.flags & re.IGNORECASE)
+    if fold and not ignore_case:
+        # The pattern itself says so; whoever looks for the text does not know.
+        return ""
+    pieces = [""]
+    for op, about in tree:
+        if op.name == "LITERAL" and about < 128:
+            pieces[-1] += chr(about).lower() if fold else chr(about)
+        elif op.name != "AT":
+            pieces.append("")
+    if fold:
+        # Letters that count as one of ASCII's and are none.
+        pieces = [part for piece in pieces for part in re.split("[iks]", piece)]
+    return max(pieces, key=len)
+
+
+def _tree(pattern: str, *, ignore_case: bool) -> Any:
+    """The expression as Python parses it, or None where that is not possible."""
+    try:
         with warnings.catch_warnings():
             # About sets that may mean something else one day; nobody can do anything about it.
             warnings.simplefilter("ignore")
-            tree = parser.parse(pattern, re.IGNORECASE if ignore_case else 0)
-        flags = tree.state.flags
-        return f"(?-u){_sequence(tree, bool(flags & re.IGNORECASE), 0)}"
-    except (_CannotSayError, ImportError, AttributeError, TypeError, ValueError):
-        # Python's parser is no public module: where it looks different, ripgrep is not used.
-        return ""
-    except (re.error, RecursionError, OverflowError):
-        # The search itself says what is wrong.
-        return ""
+            parser = importlib.import_module("re._parser")
+            return parser.parse(pattern, re.IGNORECASE if ignore_case else 0)
+    except (ImportError, AttributeError, re.error, RecursionError, OverflowError):
+        # The search itself says what is wrong with an expression.
+        return None
 
 
 @dataclass(frozen=True, slots=True)
