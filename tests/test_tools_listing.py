@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_magics.errors import ToolError
+from agent_magics.tools.globs import matcher, split_pattern
 from agent_magics.tools.grepping import Job, Search
-from agent_magics.tools.walking import Tally, matcher, split_pattern, walk
+from agent_magics.tools.walking import Tally, walk
 from tests.test_tools_kit import Kit, powerless
 
 

@@ -241,7 +241,7 @@ def test_a_notebook_is_shown_as_its_cells_with_outputs_summed_up(kit):
         *("Notebook with 2 cells, kernel python3", "=== cell 1 markdown id=m1", "# T", "text"),
         *("=== cell 2 code [3] id=c1", "x = 1", "x"),
         *("--- output of cell 2 (stdout)", "a", "b"),
-        *("--- output of cell 2 (image/png 6.0 kB)", "<Figure>"),
+        *("--- output of cell 2 [image/png, 6.0 kB]", "<Figure>"),
         *("--- output of cell 2 (error ValueError: no)", "Traceback", "ValueError: no"),
         "[shown as cells; raw=true shows the file's own text]",
     ]

@@ -142,6 +142,27 @@ def opened(path: Path, shown: str) -> BinaryIO:
         raise
 
 
+def content(path: str) -> bytes:
+    """What `beginning` gives, of a file by its real path; for going through many files.
+
+    Raises:
+        ToolError: It is something else than an ordinary file.
+        OSError: It cannot be read.
+    """
+    if path.startswith(_KERNEL_FOLDERS):
+        raise ToolError(f"{path} is not an ordinary file, and is not read.")
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(handle)
+        _refuse_special(status.st_mode, path)
+        data = os.read(handle, min(status.st_size, MAX_WHOLE) + 1)
+        while len(data) <= MAX_WHOLE and (more := os.read(handle, MAX_WHOLE + 1 - len(data))):
+            data += more
+        return data
+    finally:
+        os.close(handle)
+
+
 def beginning(file: BinaryIO) -> bytes:
     """A file's content, or one byte more than `MAX_WHOLE` of it if it is larger."""
     # Not more than there is: reading room for ten megabytes costs more than most files.

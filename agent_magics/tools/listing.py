@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from agent_magics.errors import ToolError
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.blocking import in_thread
+from agent_magics.tools.globs import depth_of, matcher, name_matcher, split_pattern
 from agent_magics.tools.nearby import missing
 from agent_magics.tools.plain import counted, printable, size
 from agent_magics.tools.schemas import record, string
 from agent_magics.tools.scopes import exactly, this_path
-from agent_magics.tools.walking import Stop, Tally, depth_of, matcher, split_pattern, walk
+from agent_magics.tools.walking import Run, Stop, Tally, runs
 from agent_magics.tools.workspace import Workspace
 
 MAX_LISTED = 500
@@ -155,37 +157,64 @@ def _globbed(workspace: Workspace, place: str, pattern: str, stop: Stop) -> str:
         if not folder.exists():
             raise ToolError(missing(folder, workspace))
         raise ToolError(f"{workspace.shown(folder)} is a file, not a folder to search in.")
-    matches = matcher(pattern)
-    want_folders = pattern.endswith("/")
-    tally = Tally()
     deadline = time.monotonic() + SECONDS
 
     def ending() -> bool:
         return stop() or time.monotonic() > deadline
 
+    matching = _matching(pattern)
+    want_folders = pattern.endswith("/")
+    tally = Tally()
     names: list[str] = []
-    others = 0
+    count = others = 0
+    for run in runs(folder, workspace.root(), tally, ending, depth_of(pattern)):
+        found = matching(run)
+        if not found:
+            continue
+        if run.folders != want_folders:
+            others += len(found)
+            continue
+        count += len(found)
+        end = "/" if want_folders else ""
+        names += [f"{run.below}{name}{end}" for name in found[: MAX_LISTED - len(names)]]
     prefix = _prefix(folder, workspace)
-    for found in walk(folder, workspace.root(), tally, ending, depth_of(pattern)):
-        if not matches(found.parts):
-            continue
-        if found.folder != want_folders:
-            others += 1
-            continue
-        names.append(prefix + printable("/".join(found.parts)) + ("/" if found.folder else ""))
-    return _names_text(names, others, want_folders, tally)
+    return _names_text([prefix + printable(name) for name in names], count, others, tally, pattern)
 
 
-def _names_text(names: list[str], others: int, want_folders: bool, tally: Tally) -> str:
-    lines = names[:MAX_LISTED]
+def _matching(pattern: str) -> Callable[[Run], list[str]]:
+    """Which names of a run match a pattern."""
+    by_name = name_matcher(pattern)
+    if by_name is not None:
+        return lambda run: [*filter(by_name, run.names)]
+    matches = matcher(pattern)
+
+    def whole(run: Run) -> list[str]:
+        above = run.below.split("/")[:-1]
+        return [name for name in run.names if matches((*above, name))]
+
+    return whole
+
+
+def _names_text(names: list[str], count: int, others: int, tally: Tally, pattern: str) -> str:
+    """The answer.
+
+    Args:
+        names: The first ones.
+        count: How many there are.
+        others: Folders that match where files are wanted, and the other way round.
+        tally: What the walk could not see.
+        pattern: As it was given.
+    """
+    lines = [*names]
+    want_folders = pattern.endswith("/")
     if not names:
         lines.append("No folders match." if want_folders else "No files match.")
         if others and not want_folders:
             lines.append(f"[folders match ({others}); end the pattern with / to see them]")
         elif not want_folders:
             lines.append("[files that git ignores are left out, unless their folder is named]")
-    if len(names) > MAX_LISTED:
-        lines.append(f"[{MAX_LISTED} of {len(names)}; use a narrower pattern or path]")
+    if count > len(names):
+        lines.append(f"[{len(names)} of {count}; use a narrower pattern or path]")
     if tally.unreadable:
         lines.append(f"[{counted(tally.unreadable, 'folder')} could not be read]")
     if tally.stopped:

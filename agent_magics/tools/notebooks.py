@@ -101,17 +101,17 @@ def _output(output: Mapping[str, Any]) -> str:
 
 def _bundle(data: Mapping[str, Any]) -> str:
     plain = _joined(data.get("text/plain"))
-    others = ", ".join(
-        _named(kind, content) for kind, content in data.items() if kind != "text/plain"
+    others = "".join(
+        f" [{_named(kind, content)}]" for kind, content in data.items() if kind != "text/plain"
     )
-    return f"{f' ({others})' if others else ''}\n{_short(plain)}".rstrip("\n")
+    return f"{others}\n{_short(plain)}".rstrip("\n")
 
 
 def _named(kind: str, content: Any) -> str:
     text = content if isinstance(content, str) else _joined(content) or json.dumps(content)
     # Base64 has four characters for three bytes.
     count = len(text) * 3 // 4 if kind.startswith("image/") and "xml" not in kind else len(text)
-    return f"{kind} {size(count)}"
+    return f"{kind}, {size(count)}"
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tool `read`: a page of a file, with line numbers.
+"""The tool `read`: a page of a file, with line numbers; a picture as a picture.
 
 Owns the page limits, the separator after line numbers, and the hint that says how to go on.
 A file of any size is read without loading more than a page of it.
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from agent_magics.errors import ToolError
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
-from agent_magics.tools import notebooks
+from agent_magics.tools import notebooks, pictures
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.documents import MAX_WHOLE, Document, beginning, decoded, kind_of, opened
 from agent_magics.tools.nearby import missing
@@ -46,11 +46,11 @@ def read_tool(workspace: Workspace) -> Tool:
             min(int(arguments.get("limit", MAX_LINES)), MAX_LINES),
             bool(arguments.get("raw", False)),
         )
-        return ToolOutput(await in_thread(lambda stop: _read(path, page, workspace, stop)))
+        return await in_thread(lambda stop: _read(path, page, workspace, stop))
 
     return Tool(
         "read",
-        "Read a text file with line numbers, or a notebook as its cells.\n"
+        "Read a text file with line numbers, a notebook as its cells, or look at a picture.\n"
         f"A page is at most {MAX_LINES} lines or {MAX_BYTES // 1000} kB; the last line says how "
         f"to go on. Line numbers and the {SEPARATOR} after them are not part of the file.",
         record(
@@ -77,21 +77,37 @@ class Wanted:
     raw: bool = False
 
 
-def _read(path: Path, wanted: Wanted, workspace: Workspace, stop: Stop) -> str:
+def _read(path: Path, wanted: Wanted, workspace: Workspace, stop: Stop) -> ToolOutput:
     shown = workspace.shown(path)
     if not path.exists():
         raise ToolError(missing(path, workspace))
     with opened(path, shown) as file:
         head = beginning(file)
+        if picture := pictures.recognised(head):
+            data = head + file.read(pictures.MOST_READ)
+            output = _looked_at(picture, data, shown)
+            # So that an edit is answered with what the file is, not with a request to read it.
+            workspace.note(path, data)
+            return output
         if len(head) > MAX_WHOLE:
-            return _large(file, head, wanted, shown, stop)
+            return ToolOutput(_large(file, head, wanted, shown, stop))
     document = decoded(head)
     if document is None:
         raise ToolError(_binary(head, len(head), shown))
     as_cells = path.suffix == notebooks.SUFFIX and not wanted.raw
     text = _cells(document, wanted, shown) if as_cells else _numbered(document, wanted)
     workspace.note(path, head)
-    return text
+    return ToolOutput(text)
+
+
+def _looked_at(picture: pictures.Picture, data: bytes, shown: str) -> ToolOutput:
+    if len(data) > pictures.MOST_READ:
+        raise ToolError(
+            f"{shown} is a {picture.kind} image of more than {size(pictures.MOST_READ)}, too large "
+            "to be opened. Make a smaller copy with python or run_shell."
+        )
+    about, image = pictures.shown_to_model(picture, data, shown)
+    return ToolOutput(about, images=(image,))
 
 
 def _cells(document: Document, wanted: Wanted, shown: str) -> str:

@@ -1,30 +1,25 @@
-"""Walking a folder tree, and glob patterns over its paths.
+"""Walking a folder tree.
 
-Owns the order (by path), what is never walked (version control's insides, caches, what git
-ignores, linked folders, so that no cycle exists) and the matching of `*`, `?`, `[…]`, `{…}`
-and `**`. Reads names, never contents.
+Owns the order (by path) and what is never walked: version control's insides, caches, what git
+ignores, linked folders, so that no cycle exists. Reads names, never contents. Gives the names of
+a folder together: fifty thousand files are walked in less time than ripgrep takes to list them.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from agent_magics.errors import ToolError
 from agent_magics.tools.ignoring import IgnoreRules, rules_at
 
 NEVER_WALKED = frozenset((".git", ".hg", ".svn", ".ipynb_checkpoints", "__pycache__"))
-MAX_BRACES = 64
-"""Alternatives that the braces of one pattern may make."""
 
 Stop: TypeAlias = Callable[[], bool]
 """Tells long work that nobody waits for it any more."""
-Matcher: TypeAlias = Callable[[Sequence[str]], bool]
 
 
 @dataclass(slots=True)
@@ -41,6 +36,27 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """Names of one folder that are neighbours in the order of whole paths.
+
+    Args:
+        below: Their folder's path below the start: empty, or with a `/` at its end.
+        folder: Its real path, with a `/` at its end.
+        names: In order.
+        folders: Whether they are folders; links to folders are not.
+        odd: Those of the names that are no ordinary files: links, FIFOs, devices.
+        rules: What is in force in the folder.
+    """
+
+    below: str
+    folder: str
+    names: list[str]
+    folders: bool
+    odd: frozenset[str]
+    rules: IgnoreRules
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """One entry of a walk.
 
@@ -48,13 +64,11 @@ class Found:
         parts: Its path below the start.
         path: Its real folder's path and its name.
         folder: Whether it is a folder and no link.
-        link: Whether it is a link.
     """
 
     parts: tuple[str, ...]
     path: str
     folder: bool
-    link: bool
 
 
 def never() -> bool:
@@ -65,141 +79,95 @@ def never() -> bool:
 def walk(
     start: Path, top: Path, tally: Tally, stop: Stop = never, depth: int | None = None
 ) -> Iterator[Found]:
+    """Every entry below a folder, one by one; see `runs`."""
+    for run in runs(start, top, tally, stop, depth):
+        above = tuple(run.below.split("/")[:-1])
+        for name in run.names:
+            yield Found((*above, name), run.folder + name, run.folders)
+
+
+def runs(
+    start: Path, top: Path, tally: Tally, stop: Stop = never, depth: int | None = None
+) -> Iterator[Run]:
     """Every entry below a folder, sorted by path, that git would not ignore.
 
     Args:
-        start: A real path of a folder; when it is itself ignored, nothing in it is.
+        start: A real path of a folder; when it is itself ignored, it has no rules but its own.
         top: Where ignore files begin to count when there is no repository.
         tally: Counts what could not be seen.
         stop: Asked once per folder.
         depth: Levels to descend; 1: only the entries of the folder itself; None: all.
     """
-    waiting: list[Iterator[tuple[Found, IgnoreRules]]] = [
-        _entries(str(start), (), rules_at(start, top), tally)
-    ]
+    rules = rules_at(start, top)
+    # Its own rules are among them already; `seen` adds them once more, which changes nothing.
+    waiting = [_runs(str(start).rstrip("/") + "/", "", rules, tally)]
     while waiting:
-        pair = next(waiting[-1], None)
-        if pair is None:
+        run = next(waiting[-1], None)
+        if run is None:
             waiting.pop()
             continue
-        found, rules = pair
-        yield found
-        if found.folder and (depth is None or len(found.parts) < depth):
+        yield run
+        if run.folders and (depth is None or len(waiting) < depth):
             if stop():
                 tally.stopped = True
                 return
-            inner = rules.with_folder(found.path)
-            waiting.append(_entries(found.path, found.parts, inner, tally))
+            (name,) = run.names
+            below = f"{run.below}{name}/"
+            waiting.append(_runs(f"{run.folder}{name}/", below, run.rules, tally))
 
 
-def _entries(
-    folder: str, parts: tuple[str, ...], rules: IgnoreRules, tally: Tally
-) -> Iterator[tuple[Found, IgnoreRules]]:
-    """The entries of one folder that are not ignored, in the order of their whole paths."""
+def _runs(folder: str, below: str, rules: IgnoreRules, tally: Tally) -> Iterator[Run]:
+    """The runs of one folder; each of its folders is a run of its own.
+
+    Args:
+        folder: Its real path with a `/` at its end.
+        below: Its path below the start, likewise.
+        rules: Those in force in the folder above.
+        tally: Counts what cannot be listed.
+    """
     try:
-        with os.scandir(folder) as scan:
-            seen = [(entry.name, entry.path, *_kind(entry)) for entry in scan]
+        folders, names, odd = _scanned(folder)
     except OSError:
         tally.unreadable += 1
         return
+    rules = rules.seen(folder, names)
+    if ignored := rules.ignored(folder, names, folders=False):
+        names = [name for name in names if name not in ignored]
+    kept = [name for name in folders if name not in NEVER_WALKED]
+    if ignored := rules.ignored(folder, kept, folders=True):
+        kept = [name for name in kept if name not in ignored]
+    if not kept:
+        if names:
+            names.sort()
+            yield Run(below, folder, names, False, odd, rules)
+        return
     # A folder's entries come where its name and a slash sort, as in a sorted list of paths.
-    seen.sort(key=lambda entry: entry[0] + "/" if entry[2] else entry[0])
-    for name, path, is_folder, is_link in seen:
-        if not (is_folder and name in NEVER_WALKED) and not rules.ignore(path, folder=is_folder):
-            yield Found((*parts, name), path, is_folder, is_link), rules
+    whole = sorted(names + [f"{name}/" for name in kept])
+    for is_folder, group in groupby(whole, lambda name: name.endswith("/")):
+        if not is_folder:
+            yield Run(below, folder, list(group), False, odd, rules)
+            continue
+        for name in group:
+            yield Run(below, folder, [name[:-1]], True, frozenset(), rules)
 
 
-def _kind(entry: os.DirEntry[str]) -> tuple[bool, bool]:
-    try:
-        return entry.is_dir(follow_symlinks=False), entry.is_symlink()
-    except OSError:
-        return False, False
-
-
-def split_pattern(pattern: str) -> tuple[str, str]:
-    """The folder that a glob pattern starts in, and the rest that has wildcards.
-
-    Args:
-        pattern: `src/**/*.py` gives `("src", "**/*.py")`; without wildcards the last name is
-            the rest.
-
-    Raises:
-        ToolError: `..` after a wildcard.
-    """
-    parts = pattern.replace("\\", "/").split("/")
-    wild = next((i for i, part in enumerate(parts) if _wild(part)), len(parts) - 1)
-    if ".." in parts[wild:]:
-        raise ToolError(f"The pattern {pattern!r} has '..' after a wildcard; give a path instead.")
-    base = "/".join(parts[:wild])
-    return (base or "/" if wild else ""), "/".join(parts[wild:])
-
-
-def _wild(part: str) -> bool:
-    return any(character in part for character in "*?[{")
-
-
-def matcher(pattern: str) -> Matcher:
-    """Whether the names of a path match a glob pattern, whole.
-
-    `*` and `?` stay within one name, `**` as a whole name stands for any number of names.
-    Takes time that grows with the pattern times the path, whatever they are.
-
-    Raises:
-        ToolError: Too many alternatives in braces.
-    """
-    choices = [_segments(choice) for choice in braces(pattern)]
-    return lambda parts: any(_match(parts, segments) for segments in choices)
-
-
-def depth_of(pattern: str) -> int | None:
-    """How many names a matching path can have at most; None: any number."""
-    choices = [choice.strip("/").split("/") for choice in braces(pattern)]
-    return None if any("**" in c for c in choices) else max(len(c) for c in choices)
-
-
-Segment: TypeAlias = re.Pattern[str] | None
-"""One name of a pattern; None stands for `**`."""
-
-
-def _segments(pattern: str) -> list[Segment]:
-    names = [name for name in pattern.strip("/").split("/") if name not in ("", ".")]
-    return [None if n == "**" else re.compile(fnmatch.translate(n)) for n in names]
-
-
-def _match(parts: Sequence[str], segments: Sequence[Segment]) -> bool:
-    """The classic two-pointer match, with `**` as the star: no exponential case."""
-    part = segment = 0
-    star, resume = -1, 0
-    while part < len(parts):
-        wanted = segments[segment] if segment < len(segments) else None
-        if segment < len(segments) and wanted is None:
-            star, resume = segment, part
-            segment += 1
-        elif wanted is not None and wanted.match(parts[part]):
-            part += 1
-            segment += 1
-        elif star >= 0:
-            resume += 1
-            part, segment = resume, star + 1
-        else:
-            return False
-    return all(rest is None for rest in segments[segment:])
-
-
-def braces(pattern: str) -> list[str]:
-    """The patterns that `{a,b}` stands for; a brace without a comma or an end is itself."""
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting:
-        current = waiting.pop()
-        group = re.search(r"\{([^{}]*,[^{}]*)\}", current)
-        if group is None:
-            done.append(current)
-        else:
-            waiting += [
-                current[: group.start()] + choice + current[group.end() :]
-                for choice in group[1].split(",")
-            ]
-        if len(done) + len(waiting) > MAX_BRACES:
-            raise ToolError(f"The pattern's braces make more than {MAX_BRACES} alternatives.")
-    return done
+def _scanned(folder: str) -> tuple[list[str], list[str], frozenset[str]]:
+    """The names of a folder: its folders, the others, and those of these that are no files."""
+    folders: list[str] = []
+    names: list[str] = []
+    odd: list[str] = []
+    with os.scandir(folder) as scan:
+        for entry in scan:
+            try:
+                if entry.is_file(follow_symlinks=False):
+                    names.append(entry.name)
+                    continue
+                is_folder = entry.is_dir(follow_symlinks=False)
+            except OSError:
+                is_folder = False
+            if is_folder:
+                folders.append(entry.name)
+            else:
+                names.append(entry.name)
+                odd.append(entry.name)
+    return folders, names, frozenset(odd)

@@ -21,6 +21,7 @@ from agent_magics.tools.backup import Backup, NoBackup
 from agent_magics.tools.plain import printable
 from agent_magics.tools.protection import protected
 from agent_magics.tools.redaction import Redactor
+from agent_magics.tools.ripgrep import Ripgrep
 from agent_magics.tools.sandbox import Sandbox
 
 MAX_NAME = 255
@@ -67,6 +68,8 @@ class Workspace:
         self._outputs: Path | None = None
         self._count = 0
         self._remembering = threading.Lock()
+        self.ripgrep = Ripgrep()
+        """Tried at most once."""
         self.changing = threading.Lock()
         """Held while a file is compared and replaced, so that two calls cannot interleave."""
 
