@@ -147,6 +147,7 @@ class Session:
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
         last: The newest turn's result.
+        id: Under what it is saved; empty before that.
     """
 
     name: str = "default"
@@ -156,6 +157,7 @@ class Session:
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
     last: TurnResult | None = None
+    id: str = ""
 
     async def ask(
         self,
@@ -238,6 +240,7 @@ class Session:
         self.conversation = ()
         self.usage = Usage()
         self.last = None
+        self.id = ""
 
     def _close(self, reason: str, record: _Record) -> None:
         """Make the conversation one that can be followed, with what was said of a broken answer."""

@@ -16,6 +16,7 @@ from agent_magics.extension.environment import read_environment
 from agent_magics.importing import installed_only
 from agent_magics.magics.agent import AgentMagics
 from agent_magics.magics.completion import Words, make_matcher
+from agent_magics.magics.recording import session_words
 from agent_magics.magics.transform import comments_above
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def _load(shell: InteractiveShell) -> None:
             skills=lambda: _usable(magics),
             active=lambda: [item.skill.name for item in magics.session.active],
             tools=lambda: [tool.name for tool in magics.all_tools()],
+            sessions=lambda: session_words(magics.services),
         )
     )
     magics.loaded = matcher
@@ -61,6 +63,7 @@ def unload(shell: InteractiveShell) -> None:
     if magics is None:
         return
     magics.services.stage.close()
+    magics.services.records.close()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

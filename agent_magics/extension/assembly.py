@@ -22,9 +22,11 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
+from agent_magics.records.archive import Archive
+from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import redacted, secret_pairs
 from agent_magics.tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ def make_services(
     def root() -> Path:
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
+    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
 
     def configuration() -> Configuration:
@@ -98,6 +101,12 @@ def make_services(
         return tuple(item.skill.root for item in magics.session.active)
 
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+
+    def discreet() -> Callable[[str], str]:
+        # The key of the endpoint can be in a variable whose name does not tell.
+        keys = (environment.api_key, variables.get(configuration().api_key_env, ""))
+        return lambda text: redacted(workspace.redact(text), [key for key in keys if key])
+
     names = builtin_names()
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -126,4 +135,5 @@ def make_services(
         switch=lambda name, on: switches.switch(name, on=on),
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
+        records=Records(Archive(data / "sessions"), discreet, lambda: magics.session_days),
     )

@@ -16,6 +16,7 @@ from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
 from agent_magics.magics.preview import preview_view
+from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
@@ -44,6 +45,7 @@ class Cell:
         selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
+        save: Whether the turn is saved with its session.
     """
 
     prompt: str
@@ -55,6 +57,7 @@ class Cell:
     selection: str = "user"
     window: int = 0
     quiet: bool = False
+    save: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,10 @@ def run_cell(
             window=cell.window,
         )
         async with _closing(model):
-            return await cell.session.ask(
-                cell.prompt, turn, performance.renderer, cell.active.skills
-            )
+            with recorded(cell.session, services, performance.renderer, save=cell.save) as seen:
+                return await cell.session.ask(
+                    cell.prompt, turn, performance.renderer, cell.active.skills, seen
+                )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
 

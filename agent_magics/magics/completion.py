@@ -24,6 +24,7 @@ class Words:
     skills: Callable[[], Sequence[str]]
     active: Callable[[], Sequence[str]]
     tools: Callable[[], Sequence[str]]
+    sessions: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -64,6 +65,8 @@ def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
             return command_names()
         case "%agent", ["allow" | "ask" | "deny"]:
             return words.tools()
+        case "%agent", ["resume" | "delete"]:
+            return words.sessions()
         case "%%agent", [*_, "--skill" | "-s"]:
             return words.skills()
         case _:

@@ -28,7 +28,8 @@ def panel_view(magics: Controls) -> View:
         (
             "session",
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
-            f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}",
+            f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}"
+            + (f"; saved as {session.id}" if session.id and magics.saves else ""),
         ),
         ("approvals", route.detail),
         ("workspace", str(magics.services.workspace.root())),

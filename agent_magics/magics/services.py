@@ -12,6 +12,7 @@ from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Checker, Model
+from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -109,6 +110,7 @@ class Services:
         switch: Enables or disables a skill by name, for later kernels as well.
         own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
+        records: The sessions on disk.
     """
 
     stage: Stage
@@ -125,6 +127,7 @@ class Services:
     switch: Callable[[str, bool], None]
     own_skills: Path
     config_file: Path
+    records: Records
 
 
 class Controls(Protocol):
@@ -132,6 +135,11 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    sessions: dict[str, Session]
+
+    @property
+    def saves(self) -> bool:
+        """Whether conversations are saved."""
 
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""

@@ -1,0 +1,51 @@
+"""A saved session as a notebook: each turn is a cell as it stood, with its outputs.
+
+The only module beside the tools that imports nbformat.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from agent_magics.frontends.notebook import METADATA_KEY, published
+from agent_magics.magics.replaying import blocks_of
+from agent_magics.records.stored import Stored, StoredTurn
+
+
+def notebook_text(stored: Stored, title: str, facts: str) -> str:
+    """The text of an `.ipynb` file.
+
+    Args:
+        stored: The session.
+        title: For the first cell.
+        facts: The line below it.
+    """
+    import nbformat
+    from nbformat import v4
+
+    cells = [v4.new_markdown_cell(f"# {_literal(title)}\n\n{_literal(facts)}")]
+    cells.append(v4.new_code_cell("%load_ext agent_magics"))
+    cells += [_cell(turn, v4) for turn in stored.turns]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # the same session gives the same file
+    notebook = v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+    nbformat.validate(notebook)
+    return cast("str", nbformat.writes(notebook)) + "\n"
+
+
+def _cell(turn: StoredTurn, v4: Any) -> Any:
+    outputs = [
+        v4.new_output(
+            "display_data",
+            data=dict(published(block)),
+            metadata={METADATA_KEY: dict(block.metadata)},
+        )
+        for block in blocks_of(turn)
+        if block.bundle or block.html or block.text
+    ]
+    return v4.new_code_cell(f"%%agent\n{turn.began.prompt.text}", outputs=outputs)
+
+
+def _literal(text: str) -> str:
+    """A line that Markdown shows as it is."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|$~&" else c for c in text)
