@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from agent_magics.frontends.notebook import METADATA_KEY, published
+from agent_magics.magics.export_markdown import literal
 from agent_magics.magics.replaying import blocks_of
 from agent_magics.records.stored import Stored, StoredTurn
 
@@ -23,7 +24,7 @@ def notebook_text(stored: Stored, title: str, facts: str) -> str:
     import nbformat
     from nbformat import v4
 
-    cells = [v4.new_markdown_cell(f"# {_literal(title)}\n\n{_literal(facts)}")]
+    cells = [v4.new_markdown_cell(f"# {literal(title)}\n\n{literal(facts)}")]
     cells.append(v4.new_code_cell("%load_ext agent_magics"))
     cells += [_cell(turn, v4) for turn in stored.turns]
     for number, cell in enumerate(cells):
@@ -44,8 +45,3 @@ def _cell(turn: StoredTurn, v4: Any) -> Any:
         if block.bundle or block.html or block.text
     ]
     return v4.new_code_cell(f"%%agent\n{turn.began.prompt.text}", outputs=outputs)
-
-
-def _literal(text: str) -> str:
-    """A line that Markdown shows as it is."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|$~&" else c for c in text)

@@ -17,11 +17,10 @@ from typing import TypeAlias
 
 from agent_magics.errors import UsageProblem
 from agent_magics.frontends.summary import safe_line
+from agent_magics.magics.export_markdown import markdown_text
 from agent_magics.magics.export_notebook import notebook_text
 from agent_magics.magics.export_page import page_text
-from agent_magics.magics.replaying import blocks_of
 from agent_magics.messages import JSON
-from agent_magics.plain import visible
 from agent_magics.records.encoding import Redact, decoded, encoded, encoded_usage
 from agent_magics.records.stored import Stored, StoredTurn
 from agent_magics.tools.plain import size
@@ -72,6 +71,7 @@ def portable(stored: Stored, roots: Sequence[str], home: str) -> Stored:
     """
     # The longest first: a workspace usually lies in the home folder.
     named = [(root, ".") for root in roots] + [(home, "~")]
+    named += [(skill.root, f"skills/{skill.name}") for skill in stored.skills]
     pairs = sorted({p for p in named if len(p[0]) > 1}, key=lambda p: (-len(p[0]), p))
     rules = [(re.compile(rf"(?<![\w.~-]){re.escape(p)}(?![\w-]|\.\w)"), sign) for p, sign in pairs]
 
@@ -100,17 +100,6 @@ def _scrubbed(turn: StoredTurn, scrub: Redact) -> StoredTurn:
     end = turn.closed and replace(turn.closed, text=scrub(turn.closed.text))
     began = replace(turn.began, prompt=prompt)
     return replace(turn, began=began, messages=messages, decided=decided, closed=end)
-
-
-def markdown_text(stored: Stored) -> str:
-    """The session as Markdown: each prompt as a quotation, below it what the cell showed."""
-    parts = [f"# {safe_line(title_of(stored), 200)}", facts_of(stored)]
-    for turn in stored.turns:
-        prompt = visible(turn.began.prompt.text.strip("\n"))
-        parts.append("## %%agent")
-        parts.append("\n".join(f"> {line}".rstrip() for line in prompt.split("\n")))
-        parts += [block.text.strip("\n") for block in blocks_of(turn) if block.text.strip()]
-    return "\n\n".join(parts) + "\n"
 
 
 def json_text(stored: Stored) -> str:
@@ -190,7 +179,7 @@ def _replace(path: Path, text: str, *, force: bool) -> None:
 
 
 FORMATS: dict[str, Format] = {
-    ".md": markdown_text,
+    ".md": lambda stored: markdown_text(stored, title_of(stored), facts_of(stored)),
     ".html": lambda stored: page_text(stored, title_of(stored), facts_of(stored)),
     ".ipynb": lambda stored: notebook_text(stored, title_of(stored), facts_of(stored)),
     ".json": json_text,

@@ -91,7 +91,10 @@ def export(magics: Controls, words: str) -> str:
     if not 1 <= len(rest) <= 2:
         raise UsageProblem("%agent export takes a file: %agent export FILE.md [ID] [--force]")
     stored = _saved(magics, rest[1]) if len(rest) == 2 else _current(magics)
-    path = Path(rest[0]).expanduser()
+    try:
+        path = Path(rest[0].replace("\0", "\N{SYMBOL FOR NULL}")).expanduser()
+    except RuntimeError as error:
+        raise UsageProblem(f"There is no such home folder: {rest[0]}") from error
     roots = (stored.head.folder, folder_of(magics.services))
     return export_story(stored, path, roots, force=force)
 
