@@ -7,15 +7,17 @@ shown as the text they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from agent_magics.frontends.summary import safe_line
 from agent_magics.magics.replaying import blocks_of
 from agent_magics.plain import visible
 from agent_magics.records.stored import Stored
 
-_FENCE = re.compile(r"\s*(?:[>\-*+]\s*)*(`{3,}|~{3,})")
-_CODE = re.compile(r"(`+)(?!`)(.*?)(?<!`)\1(?!`)")
+_FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+"""The start of a fence that stands at the margin: no list and no quotation can end it early."""
+_FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*$")
+_TICKS = re.compile("`+")
 _ACTIVE = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
 
 
@@ -38,12 +40,29 @@ def markdown_text(stored: Stored, title: str, facts: str) -> str:
 
 
 def inactive(text: str) -> str:
-    """Markdown without pictures and HTML; code stays as it is.
+    """Markdown without pictures and HTML, and with no fence left open; code stays as it is.
 
     Args:
         text: Markdown from anyone.
     """
-    return "\n".join(_inactive_lines(text.split("\n")))
+    result: list[str] = []
+    paragraph: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        opened = None if fence else _FENCE.match(line)
+        if opened or not line.strip():
+            result += _inactive_lines(paragraph)
+            paragraph = []
+        if fence or opened or not line.strip():
+            result.append(line)
+        else:
+            paragraph.append(line)
+        if opened:
+            fence = opened[1]
+        elif fence and (end := _FENCE_END.match(line)) and end[1].startswith(fence):
+            fence = ""
+    result += _inactive_lines(paragraph)
+    return "\n".join([*result, fence] if fence else result)
 
 
 def literal(text: str) -> str:
@@ -51,28 +70,37 @@ def literal(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+!|$~&" else c for c in text)
 
 
-def _inactive_lines(lines: list[str]) -> Iterator[str]:
-    fence = ""
-    for line in lines:
-        found = _FENCE.match(line)
-        if fence:
-            yield line
-            if found and found[1].startswith(fence) and not line[found.end() :].strip():
-                fence = ""
-        elif found:
-            fence = found[1]
-            yield line
-        else:
-            yield _inactive_line(line)
+def _inactive_lines(lines: list[str]) -> list[str]:
+    """The lines of one paragraph; its code is left alone where it is sure what is code."""
+    spans = [_code_spans(line) for line in lines]
+    if any(found is None for found in spans):
+        return [_without(line) for line in lines]
+    return [_outside(line, found or ()) for line, found in zip(lines, spans, strict=True)]
 
 
-def _inactive_line(line: str) -> str:
+def _code_spans(line: str) -> list[tuple[int, int]] | None:
+    """Where code begins and ends in a line; None where a tick could belong to another line."""
+    runs = list(_TICKS.finditer(line))
+    spans: list[tuple[int, int]] = []
+    while runs:
+        first = runs.pop(0)
+        size = len(first[0])
+        ends = [place for place, run in enumerate(runs) if len(run[0]) == size]
+        if not ends or line[: first.start()].endswith("\\"):
+            return None
+        spans.append((first.start(), runs[ends[0]].end()))
+        del runs[: ends[0] + 1]
+    return spans
+
+
+def _outside(line: str, spans: Sequence[tuple[int, int]]) -> str:
     parts, end = [], 0
-    for code in _CODE.finditer(line):
-        parts += [_without(line[end : code.start()]), code[0]]
-        end = code.end()
+    for start, stop in spans:
+        parts += [_without(line[end:start]), line[start:stop]]
+        end = stop
     return "".join([*parts, _without(line[end:])])
 
 
 def _without(text: str) -> str:
-    return _ACTIVE.sub(lambda match: "\\!" if match[0] == "!" else "&lt;", text)
+    # Entities, since a backslash would be undone by one that stands before it.
+    return _ACTIVE.sub(lambda match: "&#33;" if match[0] == "!" else "&lt;", text)

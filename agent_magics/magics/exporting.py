@@ -46,15 +46,12 @@ def export_story(stored: Stored, path: Path, roots: Sequence[str], *, force: boo
     if make is None:
         known = ", ".join(FORMATS)
         raise UsageProblem(f"%agent export writes {known}; the file's ending says which.")
-    if path.is_dir():
-        raise UsageProblem(f"{path} is a folder; give a file's name.")
-    if path.exists() and not force:
-        raise UsageProblem(f"{path} is there already; --force replaces it.")
     text = make(portable(stored, roots, str(Path.home())))
     try:
         _replace(path, text, force=force)
     except FileExistsError as error:
-        raise UsageProblem(f"{path} is there already; --force replaces it.") from error
+        what = "is a folder" if path.is_dir() else "is there already; --force replaces it"
+        raise UsageProblem(f"{path} {what}.") from error
     except OSError as error:
         raise UsageProblem(f"{path} cannot be written: {error.strerror or error}.") from error
     turns = f"{len(stored.turns)} turn{'' if len(stored.turns) == 1 else 's'}"
