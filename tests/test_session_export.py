@@ -247,6 +247,14 @@ def test_no_hostile_text_is_active_in_markdown(hostile, tmp_path):
         ("\\` <b> `", "\\` &lt;b> `"),
         ("> ```\n<b>", "> ```\n&lt;b>"),
         ("- ```\n<b>", "- ```\n&lt;b>"),
+        ("- ```\n  <b>\n  ```\n<b>", "- ```\n  <b>\n  ```\n&lt;b>"),
+        ("a\n  ```\n<b>", "a\n  ```\n<b>\n```"),
+        ("~~~", "~~~\n~~~"),
+        ("```\n```", "```\n```"),
+        ("a\n\n    <b>", "a\n\n    &lt;b>"),
+        ("| `<b>|` |", "| `&lt;b>|` |"),
+        ("", ""),
+        ("\n\n    x\n", "x\n"),
         ("a < b, x <- 3, 1 <2", "a < b, x <- 3, 1 <2"),
     ],
 )
@@ -254,11 +262,11 @@ def test_only_code_keeps_its_characters_in_markdown(text, shown):
     assert inactive(text) == shown
 
 
-pieces = st.sampled_from(
-    "<img src=x>|`|``|```|````|~~~|\n|\n\n|> |- |    |\\|a |![a](b)|<!-- |1. |\t|<script>|html".split(
-        "|"
-    )
+PIECES = (
+    *("<img src=x>", "<script>", "<!-- ", "<a href='`'>", "![a](b)", "html", "a ", "\\", "[a]: "),
+    *("`", "``", "```", "````", "~~~", "\n", "\n\n", "\t", "    ", "  ", "> ", "- ", "1. ", "# "),
 )
+pieces = st.sampled_from(PIECES)
 
 
 @given(st.lists(st.lists(pieces, max_size=12).map("".join), max_size=3))

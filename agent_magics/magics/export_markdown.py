@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent_magics.frontends.markdown import fences
 from agent_magics.frontends.summary import safe_line
 from agent_magics.magics.replaying import blocks_of
 from agent_magics.plain import visible
 from agent_magics.records.stored import Stored
 
-_FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
-"""The start of a fence that stands at the margin: no list and no quotation can end it early."""
-_FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*$")
 _TICKS = re.compile("`+")
 _ACTIVE = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
 
@@ -43,26 +41,22 @@ def inactive(text: str) -> str:
     """Markdown without pictures and HTML, and with no fence left open; code stays as it is.
 
     Args:
-        text: Markdown from anyone.
+        text: Markdown from anyone. It begins at the margin afterwards, so that it is read the same
+            whatever stands above it.
     """
+    text = text.lstrip()
+    lines = text.split("\n")
     result: list[str] = []
-    paragraph: list[str] = []
     fence = ""
-    for line in text.split("\n"):
-        opened = None if fence else _FENCE.match(line)
-        if opened or not line.strip():
-            result += _inactive_lines(paragraph)
-            paragraph = []
-        if fence or opened or not line.strip():
-            result.append(line)
-        else:
-            paragraph.append(line)
-        if opened:
-            fence = opened[1]
-        elif fence and (end := _FENCE_END.match(line)) and end[1].startswith(fence):
-            fence = ""
-    result += _inactive_lines(paragraph)
-    return "\n".join([*result, fence] if fence else result)
+    for start, end, marker in fences(text):
+        result += _inactive_lines(lines[len(result) : start])
+        result += lines[start:end]
+        # The line that opens a fence can look like one that closes it.
+        fence = "" if end - start > 1 and _closes(lines[end - 1], marker) else marker
+    if fence:
+        # Only a fence that reaches to the end of the text has no end of its own.
+        return "\n".join([*result, fence])
+    return "\n".join([*result, *_inactive_lines(lines[len(result) :])])
 
 
 def literal(text: str) -> str:
@@ -70,7 +64,27 @@ def literal(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+!|$~&" else c for c in text)
 
 
+def _closes(line: str, fence: str) -> bool:
+    """Whether a line ends a fence."""
+    rest = line.strip()
+    indented = len(line) - len(line.lstrip()) > 3
+    return bool(fence) and not indented and rest.startswith(fence) and not rest.strip(fence[0])
+
+
 def _inactive_lines(lines: list[str]) -> list[str]:
+    """Lines that hold no block of code."""
+    result: list[str] = []
+    paragraph: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            paragraph.append(line)
+        else:
+            result += [*_inactive_paragraph(paragraph), line]
+            paragraph = []
+    return result[:-1]
+
+
+def _inactive_paragraph(lines: list[str]) -> list[str]:
     """The lines of one paragraph; its code is left alone where it is sure what is code."""
     spans = [_code_spans(line) for line in lines]
     if any(found is None for found in spans):
@@ -89,6 +103,8 @@ def _code_spans(line: str) -> list[tuple[int, int]] | None:
         if not ends or line[: first.start()].endswith("\\"):
             return None
         spans.append((first.start(), runs[ends[0]].end()))
+        if "|" in line[slice(*spans[-1])]:
+            return None  # in a table it ends the cell, code or not
         del runs[: ends[0] + 1]
     return spans
 
