@@ -27,6 +27,7 @@ from tests.recordkit import FOLDER, SECRET, ask, hide, only, read, records_in
 from tests.turns import Scene, Spy, call, calls
 
 SOURCES = str(Path(agent_magics.__file__).parents[1])
+ROOT = Path(__file__).parents[1]
 
 
 def resumed(records: Records, word: str = "") -> Session:
@@ -260,6 +261,47 @@ def test_appending_does_not_grow_with_the_conversation(tmp_path, monkeypatch):
     first, last = sizes[5], sizes[-1]
     assert last[0] == first[0]
     assert last[1] - first[1] < 60  # longer ids and totals, nothing else
+
+
+ENDLESS = """
+import sys
+from pathlib import Path
+from agent_magics.messages import Assistant
+from agent_magics.session import Session
+from tests.recordkit import FOLDER, ask, records_in
+from tests.turns import Spy, call, calls
+records = records_in(Path(sys.argv[1]))
+known = records.archive.summaries()
+session = records.resume(known[0], FOLDER).session if known else Session()
+tools = (Spy(answer=lambda _: "y" * 20_000).tool,)
+while True:
+    ident = str(len(session.conversation))
+    wanted = calls(call("look", "a" + ident, n=1), call("look", "b" + ident, n=2), text="x" * 3000)
+    ask(records, session, ident, [wanted, Assistant("Done. " * 500)], tools=tools)
+"""
+
+
+def test_a_process_killed_again_and_again_loses_nothing_that_was_said(tmp_path):
+    folder = tmp_path / "sessions"
+    length = 0
+    for more in (1_000, 60_001, 23_456, 110_000, 77_777):
+        size = only(records_in(folder)).size if length else 0
+        process = subprocess.Popen(
+            [sys.executable, "-c", ENDLESS, str(folder)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([SOURCES, str(ROOT)])},
+        )
+        while sum(file.stat().st_size for file in folder.glob("*.jsonl")) < size + more:
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        records = records_in(folder)
+        done = records.resume(only(records), FOLDER)
+        records.close()
+        assert (done.copy, done.stored.damaged) == ("", 0)
+        conversation = done.session.conversation
+        assert closed(conversation, "x") == conversation
+        assert len(conversation) > length
+        length = len(conversation)
 
 
 # Two kernels.

@@ -293,6 +293,14 @@ def test_the_log_says_where_and_how_large(kernels, home):
     assert f"saved as {loaded(shell).session.id}" in agent(shell, "").text
 
 
+def test_the_panel_of_a_new_kernel_says_what_can_be_resumed(kernels):
+    magic(kernels(), "agent", "", "One.")
+    shell = kernels()
+    assert "Saved sessions of this folder: 1" in agent(shell, "").text
+    magic(shell, "agent", "", "Two.")
+    assert "Saved sessions" not in agent(shell, "").text
+
+
 def test_a_full_or_read_only_disk_is_said_in_the_cell_once(kernels, home, capsys):
     (home / "data").write_text("in the way", encoding="utf-8")
     shell = kernels()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
+from agent_magics.magics.recording import saved_here
 from agent_magics.magics.views import View, pairs_view
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def panel_view(magics: Controls) -> View:
     notes = [*config.problems]
     if config.suggested_model:
         notes.append(f"The project suggests the model {config.suggested_model}.")
+    if not session.conversation and (known := saved_here(magics.services)):
+        notes.append(known)
     notes.append("Commands: %agent help")
     return pairs_view("agent_magics", pairs, notes)
 

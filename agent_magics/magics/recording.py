@@ -7,10 +7,14 @@ from contextlib import contextmanager
 
 from agent_magics.errors import ToolError
 from agent_magics.events import Notice
+from agent_magics.frontends.summary import safe_line
 from agent_magics.magics.services import Services
 from agent_magics.ports import Renderer
 from agent_magics.records.recorder import Observer
 from agent_magics.session import Session
+
+TITLE = 60
+"""Characters that are shown of a title."""
 
 
 @contextmanager
@@ -32,6 +36,19 @@ def folder_of(services: Services) -> str:
         return str(services.workspace.root())
     except ToolError:
         return ""
+
+
+def saved_here(services: Services) -> str:
+    """What to say of the saved sessions of this folder, where nothing has been asked yet."""
+    folder = folder_of(services)
+    here = [s for s in services.records.archive.summaries() if s.head.folder == folder]
+    if not here:
+        return ""
+    newest = here[0]
+    return (
+        f"Saved sessions of this folder: {len(here)}; the newest, of "
+        f"{newest.changed:%Y-%m-%d %H:%M}, “{safe_line(newest.title, TITLE)}”: %agent resume"
+    )
 
 
 def stored_namesake(services: Services, name: str) -> str:
