@@ -441,6 +441,26 @@ def test_a_disk_that_is_full_in_the_middle_of_a_turn_loses_nothing_once_it_has_r
     assert records.of(session).problem == ""
 
 
+def test_a_copy_that_finds_no_room_is_written_with_the_next_turn_that_does(tmp_path, other_kernel):
+    records = records_in(tmp_path)
+    session = Session()
+    ask(records, session, "First?")
+    records.close()
+    other_kernel(only(records).path)
+    again = records_in(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        done = again.resume(only(again), FOLDER)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.session.conversation == session.conversation
+    assert len(again.archive.summaries()) == 1
+    ask(again, done.session, "Second?")
+    stored = read(again.archive.find(done.session.id).path)
+    assert stored.recorded == done.session.conversation
+
+
 def test_a_file_that_was_deleted_meanwhile_is_made_again_with_all_of_it(tmp_path):
     records = records_in(tmp_path)
     session = Session()

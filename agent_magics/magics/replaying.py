@@ -51,7 +51,7 @@ def events_of(turn: StoredTurn) -> Iterator[Event]:
     for message in turn.messages:
         if isinstance(message, Assistant):
             spent += message.usage
-            requests += 1
+            requests += bool(message.model)  # what closes a broken turn was said by nobody
             yield MessageAdded(message)
             for call in message.calls:
                 yield from _call(call, turn, results.get(call.id))

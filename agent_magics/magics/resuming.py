@@ -169,7 +169,10 @@ def _permissions(resumed: Resumed) -> Iterator[str]:
 
 def _last_words(session: Session) -> Iterator[str]:
     prompts = [m.text for m in session.conversation if isinstance(m, User)]
-    answers = [m.text for m in session.conversation if isinstance(m, Assistant) and m.text]
+    # What closes a broken turn was said by no model.
+    answers = [
+        m.text for m in session.conversation if isinstance(m, Assistant) and m.text and m.model
+    ]
     if prompts:
         yield f"Last asked: {cut(visible(prompts[-1].strip()), WORDS)}"
     if answers:
