@@ -179,10 +179,10 @@ def test_code_of_a_project_that_is_not_trusted_is_not_imported_by_resuming(
         f"open({str(marker)!r}, 'w').close()\n"
         'def count(text: str) -> str:\n    """Count."""\n    return text\n'
     )
-    skill(Path("skills"), "helper", code=code)
+    skill(Path("skills"), "counter", code=code)
     first = kernels()
-    magic(first, "skills", "--trust helper")
-    magic(first, "use", "helper")
+    magic(first, "skills", "--trust counter")
+    magic(first, "use", "counter")
     magic(first, "agent", "", "One.")
     marker.unlink()
     trusted = loaded(first).services.config_file.parent / "trusted-skills.json"
@@ -193,8 +193,8 @@ def test_code_of_a_project_that_is_not_trusted_is_not_imported_by_resuming(
     capsys.readouterr()
     agent(second, "resume")
     said = capsys.readouterr().out
-    assert "Skill helper is not active" in said
-    assert "%use helper" in said
+    assert "Skill counter is not active" in said
+    assert "%use counter" in said
     assert not marker.exists()
     assert loaded(second).session.active == ()
 

@@ -18,9 +18,12 @@ from agent_magics.magics.export_markdown import inactive
 from agent_magics.magics.exporting import FORMATS, export_story, portable
 from agent_magics.messages import Assistant, Display, ToolResult, Usage, User
 from agent_magics.policy import Answer
+from agent_magics.records.entries import Head
+from agent_magics.records.lines import line_of
 from agent_magics.records.stored import Stored, held, read_lines
 from agent_magics.session import Session
 from tests.hostile import HOSTILE, problems
+from tests.record_values import entries
 from tests.recordkit import FOLDER, ask, only, read, records_in
 from tests.turns import Spy, call, calls
 
@@ -283,6 +286,7 @@ def test_what_code_displayed_is_a_picture_or_text_in_a_page(tmp_path):
         Display("bundle", data={"image/png": "aGk=\n", "text/plain": "figure"}),
         Display("bundle", data={"image/svg+xml": "<svg onload='x()'/>"}),
         Display("bundle", data={"image/png": '"><script>x()</script>'}),
+        Display("bundle", data={"a/b": 3, "application/vnd.jupyter.widget-view+json": {"a": 1}}),
     )
     said = (
         User("Plot."),
@@ -299,3 +303,12 @@ def test_what_code_displayed_is_a_picture_or_text_in_a_page(tmp_path):
     notebook = json.loads(exported(held("default", said, Usage()), tmp_path, ".ipynb"))
     kinds = [set(output["data"]) for output in notebook["cells"][2]["outputs"]]
     assert {"image/png", "text/plain"} in kinds
+
+
+@given(st.lists(entries, max_size=10))
+@settings(max_examples=100, deadline=None)
+def test_whatever_a_file_says_every_export_can_be_made(said):
+    head = line_of(Head("abcdef", "default", "/work", "2026-01-01T00:00:00+00:00"))
+    stored = read_lines([head, *map(line_of, said)])
+    for make in FORMATS.values():
+        assert make(portable(stored, ("/work",), HOME))
