@@ -45,7 +45,7 @@ tool_calls = st.builds(
     ToolCall, words, words, objects.map(json.dumps), objects, st.just("") | texts, st.booleans()
 )
 displays = st.builds(
-    Display, st.sampled_from(["text", "diff", "code", "bundle"]), texts, words, objects
+    Display, st.sampled_from(["text", "diff", "code", "bundle", "plan"]), texts, words, objects
 )
 messages = (
     st.builds(User, texts, images)

@@ -98,7 +98,7 @@ def test_whatever_lines_are_lost_or_spoilt_the_next_prompt_can_follow(given_entr
         b'{"kind":"message","message":{"role":"system"}}',
         b'{"kind":"message","message":{"role":"user","text":7}}',
         b'{"kind":"message","message":{"role":"assistant","calls":{}}}',
-        b'{"kind":"message","message":{"role":"tool","call":"c","text":"","display":[{"kind":"x"}]}}',
+        b'{"kind":"message","message":{"role":"tool","call":"c","text":"","display":[3]}}',
         b'{"kind":"turn","message":{"role":"assistant"}}',
         b'{"kind":"conversation","keep":-1}',
         b'{"kind":"rules","rules":[{"tool":"x","decision":"maybe"}]}',
@@ -116,6 +116,12 @@ def test_a_kind_of_a_later_version_is_left_out_and_the_rest_is_read():
     stored = read_lines([HEAD, later, line_of(TurnBegan("", User("Hi.")))])
     assert stored.recorded == (User("Hi."),)
     assert stored.damaged == 0
+
+
+def test_a_display_of_a_later_version_does_not_cost_the_result():
+    shown = b'[{"kind":"smell"},{"kind":"text","text":"y"}]'
+    line = b'{"kind":"message","message":{"role":"tool","call":"c","text":"x","display":%s}}'
+    assert entry_of(line % shown) == Said(ToolResult("c", "x", display=(Display("text", "y"),)))
 
 
 def test_a_newer_schema_is_refused_with_what_to_do():

@@ -53,7 +53,7 @@ def agent(shell, line):
 
 
 def files(home):
-    return sorted((home / "data" / "sessions").glob("*.jsonl"))
+    return sorted((home.parent / "data" / "sessions").glob("*.jsonl"))
 
 
 def test_nothing_is_saved_before_the_first_turn_and_nothing_when_it_is_off(kernels, home, capsys):
@@ -63,7 +63,7 @@ def test_nothing_is_saved_before_the_first_turn_and_nothing_when_it_is_off(kerne
     assert "No saved sessions" in capsys.readouterr().out
     shell.run_line_magic("config", "AgentMagics.save_sessions = False")
     magic(shell, "agent", "", "Hello?")
-    assert not (home / "data").exists()
+    assert not (home.parent / "data").exists()
     assert "save_sessions is off" in agent(shell, "log").text
 
 
@@ -210,6 +210,23 @@ def test_what_was_read_is_forgotten_so_that_edits_need_a_new_look(kernels):
     assert not workspace.was_read(Path("README.md").resolve())
 
 
+@pytest.mark.parametrize(("setting", "active"), [("ask", True), ("never", False)])
+def test_trusted_code_comes_back_unless_code_is_never_wanted(kernels, capsys, setting, active):
+    code = 'def count(text: str) -> str:\n    """Count."""\n    return text\n'
+    skill(Path("skills"), "counter", code=code)
+    first = kernels()
+    magic(first, "skills", "--trust counter")
+    magic(first, "use", "counter")
+    magic(first, "agent", "", "One.")
+    second = kernels()
+    second.run_line_magic("config", f"AgentMagics.skill_code = {setting!r}")
+    capsys.readouterr()
+    agent(second, "resume")
+    said = capsys.readouterr().out
+    assert ("Active again: counter." in said) is active
+    assert ("count" in [tool.name for tool in loaded(second).visible()]) is active
+
+
 def test_fork_and_rename_leave_the_first_as_it_was(kernels, home, capsys):
     shell = kernels()
     with pytest.raises(UsageProblem, match="nothing to fork"):
@@ -252,7 +269,7 @@ def test_a_fork_without_saving_is_in_memory_alone(kernels, home, capsys):
     agent(shell, "fork other")
     assert "not saved, since saving is off" in capsys.readouterr().out
     assert loaded(shell).session.name == "other"
-    assert not (home / "data").exists()
+    assert not (home.parent / "data").exists()
 
 
 def test_deleting_needs_an_id_and_spares_what_is_open(kernels, home, capsys):
@@ -302,7 +319,7 @@ def test_the_panel_of_a_new_kernel_says_what_can_be_resumed(kernels):
 
 
 def test_a_full_or_read_only_disk_is_said_in_the_cell_once(kernels, home, capsys):
-    (home / "data").write_text("in the way", encoding="utf-8")
+    (home.parent / "data").write_text("in the way", encoding="utf-8")
     shell = kernels()
     magic(shell, "agent", "", "One.")
     said = capsys.readouterr().out

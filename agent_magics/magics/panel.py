@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent_magics.errors import AgentMagicsError
 from agent_magics.magics.recording import saved_here
 from agent_magics.magics.views import View, pairs_view
+from agent_magics.policy import MODES
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -32,6 +33,8 @@ def panel_view(magics: Controls) -> View:
             f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}"
             + (f"; saved as {session.id}" if session.id and magics.saves else ""),
         ),
+        ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
+        ("reviewer", magics.judge),
         ("approvals", route.detail),
         ("workspace", str(magics.services.workspace.root())),
     ]
@@ -44,7 +47,7 @@ def panel_view(magics: Controls) -> View:
     if not session.conversation and (known := saved_here(magics.services)):
         notes.append(known)
     notes.append("Commands: %agent help")
-    return pairs_view("agent_magics", pairs, notes)
+    return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
 
 
 def _model(magics: Controls) -> list[tuple[str, str]]:

@@ -15,8 +15,10 @@ from agent_magics.frontends.summary import count, cut, safe_line
 from agent_magics.magics.activation import Active, activated, current, swap
 from agent_magics.magics.recording import folder_of
 from agent_magics.magics.services import Services
+from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.messages import Assistant, User
 from agent_magics.plain import visible
+from agent_magics.policy import Answer
 from agent_magics.records.archive import Summary
 from agent_magics.records.entries import KeptSkill
 from agent_magics.records.opened import Resumed
@@ -56,7 +58,7 @@ def resume_session(magics: Controls, word: str) -> str:
     magics.sessions[session.name] = magics.session = session
     # The next model call has read nothing yet; its edits need a new look at the files.
     services.workspace.forget()
-    active, lines = skills_again(resumed.stored.skills, services)
+    active, lines = skills_again(resumed.stored.skills, services, magics.skill_code)
     swap(session, active if resumed.stored.skills else current(before))
     said = [*_told(summary, resumed), *lines, *_permissions(resumed), *([note] if note else [])]
     said.append("Files have to be read again before they are edited.")
@@ -69,14 +71,19 @@ def titled(summary: Summary) -> str:
     return f"session {summary.id} “{title}”" if title else f"session {summary.id}"
 
 
-def skills_again(kept: Sequence[KeptSkill], services: Services) -> tuple[Active, list[str]]:
+def skills_again(
+    kept: Sequence[KeptSkill], services: Services, skill_code: str
+) -> tuple[Active, list[str]]:
     """The skills of a saved session as far as they are what they were, and a line for each.
 
     Args:
         kept: What was in force, in the order of use.
         services: For the disk, trust and configuration.
+        skill_code: The setting of this name.
     """
     active, lines = Active(), []
+    # Nothing is trusted by resuming: who wants it says %use, and is asked then.
+    gate = Gatekeeper(services.trust, skill_code, lambda _question: Answer(False, "nobody"))
     for item in kept:
         try:
             found = services.library.find(item.name)
@@ -94,13 +101,12 @@ def skills_again(kept: Sequence[KeptSkill], services: Services) -> tuple[Active,
                 item.name,
                 services=services,
                 before=active,
-                # Nothing is imported silently: who wants it says %use.
-                confirm=lambda _skill: False,
+                gate=gate,
                 arguments=item.arguments,
                 add=True,
             )
         except SkillError as error:
-            lines.append(f"Skill {item.name} is not active: {error} (%use {item.name})")
+            lines.append(f"Skill {item.name} is not active: {error} Or say %use {item.name}.")
     if active.skills:
         names = ", ".join(one.skill.name for one in active.skills)
         lines.insert(0, f"Active again: {names}.")

@@ -16,8 +16,8 @@ from agent_magics.magics.recording import folder_of
 from agent_magics.magics.resuming import resume_session, titled
 from agent_magics.magics.views import View, pairs_view, table_view
 from agent_magics.records.archive import Summary
+from agent_magics.records.opened import forked
 from agent_magics.records.stored import Stored, held
-from agent_magics.session import Session
 from agent_magics.tools.plain import size
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def fork(magics: Controls, words: str) -> str:
     name = _free_name(words, magics) if words else _next_name(before.name, magics.sessions)
     back = f"The one before stays as it is: %%agent --session {before.name}"
     if not magics.saves:
-        fresh = Session(name, before.policy, before.conversation, before.active, before.bundled)
-        fresh.usage = before.usage
+        fresh = forked(before, name)
         saved = "not saved, since saving is off"
     else:
         records = magics.services.records

@@ -9,8 +9,8 @@ model ever sees them; what the model saw is kept whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from agent_magics.messages import (
     JSON,
@@ -33,7 +33,7 @@ DISPLAY_DATA = 1_000_000
 """Characters that are kept of one display's bundle: about a figure of 700 kB."""
 _USAGE = ("input", "output", "cached", "reasoning", "requests")
 _STOPS: frozenset[str] = frozenset(get_args(Stop))
-_KINDS = ("text", "diff", "code", "bundle")
+_KINDS: frozenset[str] = frozenset(get_args(get_type_hints(Display)["kind"]))
 
 
 def encoded(message: Message, redact: Redact = str) -> dict[str, JSON]:
@@ -95,7 +95,7 @@ def decoded(value: JSON) -> Message:
                 text_of(fields, "text"),
                 not fields.get("failed", False),
                 _images(fields),
-                tuple(_decoded_display(display) for display in _list(fields, "display")),
+                tuple(_displays(fields)),
             )
         case role:
             raise ValueError(f"no message has the role {role!r}")
@@ -217,13 +217,14 @@ def _size(value: JSON) -> int:
     return len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
 
 
-def _decoded_display(value: JSON) -> Display:
-    fields = _object(value)
-    kind = fields.get("kind")
-    if kind not in _KINDS:
-        raise ValueError(f"there is no display of the kind {kind!r}")
-    data = _object(fields.get("data", {}))
-    return Display(kind, text_of(fields, "text"), text_of(fields, "language"), data)
+def _displays(result: Mapping[str, JSON]) -> Iterator[Display]:
+    """What the person saw; a kind of a later version must not cost the result itself."""
+    for value in _list(result, "display"):
+        fields = _object(value)
+        kind = fields.get("kind")
+        if kind in _KINDS:
+            data = _object(fields.get("data", {}))
+            yield Display(kind, text_of(fields, "text"), text_of(fields, "language"), data)
 
 
 def _each(value: JSON, redact: Redact) -> Any:

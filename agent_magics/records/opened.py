@@ -115,7 +115,7 @@ class Records:
             folder: The workspace.
         """
         before = self.of(session)
-        fresh = replace(session, name=name, id="")
+        fresh = forked(session, name)
         head = self.archive.new_head(name, folder, parent=session.id)
         journal: Journal | None = None
         written: Written | None = None
@@ -159,3 +159,14 @@ class Records:
         recorder.session.id = recorder.head.id
         self._recorders[recorder.head.id] = recorder
         return recorder
+
+
+def forked(session: Session, name: str) -> Session:
+    """A second session with all that the first has; what one changes the other does not see."""
+    return replace(
+        session,
+        name=name,
+        id="",
+        found_tools=set(session.found_tools),
+        refusals=list(session.refusals),
+    )
