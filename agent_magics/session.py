@@ -156,6 +156,7 @@ class Session:
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
         last: The newest turn's result.
+        id: Under what it is saved; empty before that.
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
         refusals: Calls of all turns that were not allowed to run.
@@ -168,6 +169,7 @@ class Session:
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
     last: TurnResult | None = None
+    id: str = ""
     found_tools: set[str] = field(default_factory=set)
     refusals: list[CallRecord] = field(default_factory=list)
 
@@ -253,6 +255,7 @@ class Session:
         self.conversation = ()
         self.usage = Usage()
         self.last = None
+        self.id = ""
         self.found_tools.clear()
 
     def _close(self, reason: str, record: _Record) -> None:

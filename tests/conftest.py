@@ -35,6 +35,16 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_session_lands_in_the_data_of_the_person(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    """What the tests' kernels save goes away with the run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AGENT_MAGICS_DATA", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[Endpoint]:
     """A model that says what the test wrote down."""

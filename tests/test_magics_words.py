@@ -56,7 +56,10 @@ def test_what_stands_behind_a_name_is_taken_as_it_was_typed():
 
 
 WORDS = Words(
-    lambda: ["explore", "code-review"], lambda: ["explore"], lambda: ["edit", "read", "run_shell"]
+    lambda: ["explore", "code-review"],
+    lambda: ["explore"],
+    lambda: ["edit", "read", "run_shell"],
+    lambda: ["a1b2c3", "default"],
 )
 
 
@@ -70,7 +73,10 @@ WORDS = Words(
         ("%use explore c", []),
         ("%unuse ", ["explore"]),
         ("%skills co", ["code-review"]),
-        ("%agent re", ["redo", "report", "reset"]),
+        ("%agent re", ["redo", "rename", "report", "reset", "resume"]),
+        ("%agent resume a", ["a1b2c3"]),
+        ("%agent delete a", ["a1b2c3"]),
+        ("%agent export a", []),
         ("%agent allow r", ["read", "run_shell"]),
         ("%%agent --sk", ["--skill"]),
         ("%%agent --skill ex", ["explore"]),

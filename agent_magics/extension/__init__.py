@@ -19,6 +19,7 @@ from agent_magics.magics.activation import current
 from agent_magics.magics.agent import AgentMagics
 from agent_magics.magics.completion import Words, make_matcher
 from agent_magics.magics.quick_actions import action_names, offers
+from agent_magics.magics.recording import session_words
 from agent_magics.magics.transform import comments_above
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def _load(shell: InteractiveShell) -> None:
             active=lambda: [item.skill.name for item in magics.session.active],
             tools=lambda: [tool.name for tool in magics.all_tools()],
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
+            sessions=lambda: session_words(magics.services),
         )
     )
     magics.loaded = matcher
@@ -67,6 +69,7 @@ def unload(shell: InteractiveShell) -> None:
         return
     magics.services.stage.close()
     results.remove(shell.display_formatter)
+    magics.services.records.close()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

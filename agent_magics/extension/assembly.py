@@ -24,6 +24,8 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
+from agent_magics.records.archive import Archive
+from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
@@ -195,4 +197,7 @@ def make_services(
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
         undo=undo,
+        records=Records(
+            Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
+        ),
     )

@@ -58,6 +58,27 @@ def to_html(text: str) -> str:
     return _written(_parser().parse(text))
 
 
+def fences(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Where fenced code stands in a text whose HTML is taken as text.
+
+    Args:
+        text: Markdown.
+
+    Returns:
+        For each, its first line, the line behind its last, and the marker of a fence that stands
+        outside of lists and quotations.
+    """
+    with installed_only():
+        from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark", {"html": False}).parse(text)
+    return tuple(
+        (token.map[0], token.map[1], token.markup if token.level == 0 else "")
+        for token in tokens
+        if token.type == "fence" and token.map
+    )
+
+
 def link_allowed(url: str) -> bool:
     """Whether an answer may link there.
 

@@ -40,6 +40,7 @@ from agent_magics.magics.arguments import (
 from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.panel import panel_view
 from agent_magics.magics.quick_actions import chosen, joined, offers, taken
+from agent_magics.magics.recording import stored_namesake
 from agent_magics.magics.selection import selectable
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
@@ -95,6 +96,7 @@ class AgentMagics(AgentSettings):
             selection=self.skill_selection,
             window=self.context_window,
             quiet=options.quiet or self.quiet,
+            save=self.save_sessions,
             threshold=self.tool_threshold,
         )
         if options.preview:
@@ -220,6 +222,7 @@ class AgentMagics(AgentSettings):
 
     def forget(self, session: Session) -> None:
         """Forget a conversation, and what was read in it: the next model has read nothing."""
+        self.services.records.release(session)
         session.reset()
         self.services.workspace.forget()
 
@@ -236,6 +239,11 @@ class AgentMagics(AgentSettings):
         chosen: Mode = mode or (cast("Mode", self.mode) if self.mode else config.mode)
         return replace(rules, mode=chosen)
 
+    @property
+    def saves(self) -> bool:
+        """Whether conversations are saved."""
+        return bool(self.save_sessions)
+
     def all_tools(self) -> tuple[Tool, ...]:
         """Every tool a rule can be about now: built-in, and of the active skills."""
         return (*self.services.builtins(), *self.session.bundled)
@@ -250,6 +258,8 @@ class AgentMagics(AgentSettings):
         if options.session is None:
             return self.session
         name = options.session
+        if name not in self.sessions and (known := stored_namesake(self.services, name)):
+            print(known)
         return self.sessions.setdefault(name, Session(name, self.session.policy))
 
     def _active(self, session: Session, options: CellOptions) -> Active:

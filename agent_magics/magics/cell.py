@@ -19,6 +19,7 @@ from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
+from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
@@ -50,6 +51,7 @@ class Cell:
         selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
+        save: Whether the turn is saved with its session.
         threshold: How many tools one request shows; the others are found with `find_tools`.
     """
 
@@ -62,6 +64,7 @@ class Cell:
     selection: str = "user"
     window: int = 0
     quiet: bool = False
+    save: bool = True
     threshold: int = 0
 
 
@@ -156,13 +159,16 @@ def run_cell(
 
         delegation.turn, delegation.granted = turn, granted
         async with _closing(model), _closing(reviewer):
-            with services.undo.turn(cell.prompt, cell.session.name):
+            with (
+                services.undo.turn(cell.prompt, cell.session.name),
+                recorded(cell.session, services, performance.renderer, save=cell.save) as seen,
+            ):
                 return await cell.session.ask(
                     cell.prompt,
                     turn,
                     performance.renderer,
                     cell.active.skills,
-                    [keep],
+                    [keep, *seen],
                 )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
+from agent_magics.magics import session_commands
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
 from agent_magics.magics.quick_actions import action
@@ -276,4 +277,26 @@ COMMANDS: tuple[Command, ...] = (
     Command("undo", "undo [list|N] [--yes] [--force]", "take back a cell's file changes", undo),
     Command("redo", "redo [--yes] [--force]", "take the last undo back", redo),
     Command("reset", "reset", "forget the conversation", reset),
+    Command(
+        "sessions",
+        "sessions [WORDS]",
+        "the saved sessions; search in them",
+        session_commands.sessions,
+    ),
+    Command(
+        "resume",
+        "resume [ID|NAME]",
+        "go on with a saved session; the newest of this folder",
+        session_commands.resume,
+    ),
+    Command("fork", "fork [NAME]", "go on in a copy of this session", session_commands.fork),
+    Command("rename", "rename NAME", "give this session a name", session_commands.rename),
+    Command(
+        "export",
+        "export FILE [ID] [--force]",
+        "write a session as .md, .html, .ipynb or .json",
+        session_commands.export,
+    ),
+    Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
+    Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
 )

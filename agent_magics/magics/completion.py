@@ -25,6 +25,7 @@ class Words:
     active: Callable[[], Sequence[str]]
     tools: Callable[[], Sequence[str]]
     actions: Callable[[], Sequence[str]] = tuple
+    sessions: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -65,6 +66,8 @@ def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
             return command_names()
         case "%agent", ["allow" | "ask" | "deny"]:
             return words.tools()
+        case "%agent", ["resume" | "delete"]:
+            return words.sessions()
         case "%%agent", [*_, "--skill" | "-s"]:
             return words.skills()
         case ("%%agent", [*_, "--action"]) | ("%agent", ["action"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
+from agent_magics.magics.recording import saved_here
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
 
@@ -29,7 +30,8 @@ def panel_view(magics: Controls) -> View:
         (
             "session",
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
-            f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}",
+            f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}"
+            + (f"; saved as {session.id}" if session.id and magics.saves else ""),
         ),
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("reviewer", magics.judge),
@@ -43,6 +45,8 @@ def panel_view(magics: Controls) -> View:
     notes = [*config.problems]
     if config.suggested_model:
         notes.append(f"The project suggests the model {config.suggested_model}.")
+    if not session.conversation and (known := saved_here(magics.services)):
+        notes.append(known)
     notes.append("Commands: %agent help")
     return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
 

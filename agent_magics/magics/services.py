@@ -12,6 +12,7 @@ from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
+from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -118,6 +119,7 @@ class Services:
         own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
         undo: Keeps copies of what tools change, and knows where they lie.
+        records: The sessions on disk.
     """
 
     stage: Stage
@@ -138,6 +140,7 @@ class Services:
     own_skills: Path
     config_file: Path
     undo: Recorder
+    records: Records
 
 
 class Controls(Protocol):
@@ -148,6 +151,11 @@ class Controls(Protocol):
     undo_megabytes: int
     sessions: dict[str, Session]
     judge: str
+    skill_code: str
+
+    @property
+    def saves(self) -> bool:
+        """Whether conversations are saved."""
 
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""

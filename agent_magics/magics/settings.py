@@ -104,6 +104,12 @@ class AgentSettings(Magics):
         help="Whether commands in a sandbox may use the network; None: as your config.yaml says, "
         "else not.",
     ).tag(config=True)
+    save_sessions = Bool(
+        True, help="Save conversations in your data folder, so that a new kernel can resume them."
+    ).tag(config=True)
+    session_days = Int(
+        90, min=0, help="Days without a turn after which a saved session is removed; 0: never."
+    ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)

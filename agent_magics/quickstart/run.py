@@ -114,6 +114,8 @@ def _kernel_environment(folder: Path, approve: Sequence[str]) -> dict[str, str]:
         TMPDIR=str(folder),
         AGENT_MAGICS_APPROVE=" ".join(approve),
         AGENT_MAGICS_APPROVE_IN=str(folder),
+        # The sample goes away after the run, and so do its conversations.
+        AGENT_MAGICS_DATA=str(folder / "data"),
     )
     # The kernel must find the package that this process runs, installed or not.
     here = str(Path(__file__).parents[2])
