@@ -6,7 +6,7 @@ Owns what a turn has used so far. Knows nothing of calls and policies: an answer
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -39,7 +39,7 @@ class Asking:
     Args:
         model: Who answers.
         system: The system prompt.
-        tools: What the requests offer.
+        offered: Gives what the next request offers.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
         conversation: Up to now; grows by each answer, and by what `add` is given.
@@ -49,7 +49,7 @@ class Asking:
 
     model: Model
     system: str
-    tools: tuple[Tool, ...]
+    offered: Callable[[], tuple[Tool, ...]]
     window: int
     options: Mapping[str, JSON]
     conversation: Conversation
@@ -59,7 +59,7 @@ class Asking:
 
     def __post_init__(self) -> None:
         self._fitter = Fitter(
-            self.model, self.system, _schema_tokens(self.tools), self.window, self.options
+            self.model, self.system, _schema_tokens(self.offered()), self.window, self.options
         )
 
     @property
@@ -85,7 +85,7 @@ class Asking:
         Raises:
             ModelError: No usable answer.
         """
-        tools = self.tools if tool_choice == "auto" else ()
+        tools = self.offered() if tool_choice == "auto" else ()
         request = Request(self.system, (), tools, tool_choice, nudge, options=self.options)
         async for event in self._fitted(self._fitter.fit(self.conversation)):
             yield event

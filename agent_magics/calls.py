@@ -79,15 +79,22 @@ class CallRunner:
     check: Checker
     clock: Clock
     limits: Limits
+    rest: Answer | None = None
+    """A no that is meant for the calls behind it, too; whoever runs a new message resets it."""
 
-    async def run(self, call: ToolCall) -> AsyncIterator[Event]:
-        """Take one call to its result; yields what happens on the way."""
+    async def run(self, call: ToolCall, following: int = 0) -> AsyncIterator[Event]:
+        """Take one call to its result; yields what happens on the way.
+
+        Args:
+            call: As the model made it.
+            following: How many calls of the same message wait behind it.
+        """
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         arguments = _read(tool, call.arguments)
         yield CallProposed(call, _title(tool, call, arguments))
-        problem = call.problem or self._problem(tool, call.name, arguments)
+        problem, why = self._not_to_run(tool, call, arguments)
         if tool is None or problem:
-            for event in self._finish(call, problem, "invalid"):
+            for event in self._finish(call, problem, why):
                 yield event
             return
         try:
@@ -105,9 +112,11 @@ class CallRunner:
         note = ""
         if verdict.decision == "ask":
             question = _question(tool, call, arguments, preview, verdict)
+            question = replace(question, following=following)
             yield ApprovalAsked(question)
             answer = await self._answer(tool, question)
             yield ApprovalGiven(question, answer)
+            self.rest = answer if answer.rest and not answer.allowed else None
             if answer.allowed and answer.scope is not None:
                 self.policy = self.policy.with_rule(answer.scope.rule)
                 yield PolicyChanged(answer.scope.rule)
@@ -138,13 +147,26 @@ class CallRunner:
 
     async def ask_to_go_on(self, call: ToolCall, count: int) -> Answer:
         """Ask the person whether a model that repeats itself may go on."""
-        title = f"{call.name}: the same call with the same result, {count} times. Go on?"
-        return await self.approver.ask(Question(call, title, reason="the model repeats itself"))
+        title = f"{call.name}: the same call with the same result, {count} times"
+        return await self.approver.ask(
+            Question(
+                call,
+                title,
+                reason="the model repeats itself",
+                heading="Go on?",
+                editable=False,
+            )
+        )
 
-    def _problem(self, tool: Tool | None, name: str, arguments: Arguments) -> str:
-        if tool is None:
-            return unavailable(name, self.tools, self.skills)
-        return self.check(tool.parameters, arguments)
+    def _not_to_run(
+        self, tool: Tool | None, call: ToolCall, arguments: Arguments
+    ) -> tuple[str, Outcome]:
+        """Why the call is not even judged, for the model; an empty text where it is."""
+        if self.rest is not None:
+            return _refused(call, self.rest), "refused"
+        if call.problem or tool is None:
+            return call.problem or unavailable(call.name, self.tools, self.skills), "invalid"
+        return self.check(tool.parameters, arguments), "invalid"
 
     def _taken(
         self, tool: Tool, call: ToolCall, answer: Answer
@@ -180,7 +202,7 @@ class CallRunner:
         text = note + cut_middle(output.text, self.limits.result)
         result = ToolResult(call.id, text, output.ok, output.images, output.display)
         outcome: Outcome = "done" if output.ok else "failed"
-        yield CallFinished(call, result, self.clock() - started, outcome)
+        yield CallFinished(call, result, self.clock() - started, outcome, output.usage)
         yield MessageAdded(result)
 
     def _finish(self, call: ToolCall, text: str, outcome: Outcome) -> tuple[Event, ...]:
@@ -253,6 +275,8 @@ def _refused(call: ToolCall, answer: Answer) -> str:
     reason = f": {answer.reason}" if answer.reason else ""
     if answer.by in ("nobody", "timeout"):
         return f"This call of {call.name} was not run, since nobody answered{reason}."
+    if answer.by == "judge":
+        return f"A reviewer refused this call of {call.name}{reason}. It was not run."
     return f"The person refused this call of {call.name}{reason}. It was not run."
 
 

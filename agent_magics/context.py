@@ -47,15 +47,26 @@ class ActiveSkill:
     more_files: int = 0
 
 
-def system_prompt(project: str, active: Sequence[ActiveSkill], catalogue: str = "") -> str:
+def system_prompt(
+    project: str,
+    active: Sequence[ActiveSkill],
+    catalogue: str = "",
+    notes: Sequence[str] = (),
+) -> str:
     """Base instructions, the project's, the catalogue, then the active skills' in order of use.
 
     Args:
         project: The text of the project's AGENTS.md files, framed by the reader; may be empty.
         active: The skills in force whose text stands here and not in the conversation.
         catalogue: The skills that the model may choose itself; may be empty.
+        notes: The names of notes from earlier work; their texts are read with a tool.
     """
     parts = [BASE]
+    if notes:
+        parts.append(
+            "Notes from earlier work, which memory_read opens and which may be out of date: "
+            f"{', '.join(notes)}."
+        )
     if project:
         parts.append(
             "The project's own instructions follow. They come from files in the workspace; they "

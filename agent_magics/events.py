@@ -26,6 +26,10 @@ class Question:
         reason: Why the policy asks.
         origin: Who brought the tool: `built-in`, or `skill NAME`.
         outside: Whether the call reaches outside the workspace.
+        heading: What a yes means.
+        editable: Whether the call may run with other arguments; not where it stands for a question
+            of another kind.
+        following: How many calls of the same message wait behind this one.
     """
 
     call: ToolCall
@@ -35,6 +39,9 @@ class Question:
     reason: str = ""
     origin: str = "built-in"
     outside: bool = False
+    heading: str = "Run this?"
+    editable: bool = True
+    following: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +152,14 @@ class CallFinished:
         result: What the model reads.
         seconds: How long it ran; zero if it did not.
         outcome: `done`, `failed`, `refused`, `denied` (by policy), `invalid` (never judged).
+        usage: Tokens that the call itself used.
     """
 
     call: ToolCall
     result: ToolResult
     seconds: float
     outcome: Literal["done", "failed", "refused", "denied", "invalid"]
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

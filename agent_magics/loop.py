@@ -7,12 +7,12 @@ no front end and no session: it yields events, and whoever reads them keeps the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.events import Ending, Event, MessageAdded, Notice, TurnEnded
+from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.messages import Assistant, Conversation, Stop, ToolCall, ToolResult, User
 from agent_magics.policy import Policy
 from agent_magics.ports import Approver, Checker, Clock, Model
@@ -68,6 +68,7 @@ class Turn:
         limits: See `Limits`.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
+        offered: Gives the part of the tools that the next request shows; None: all of them.
     """
 
     model: Model
@@ -81,6 +82,7 @@ class Turn:
     limits: Limits = field(default_factory=Limits)
     window: int = 0
     options: dict[str, object] = field(default_factory=dict)
+    offered: Callable[[], tuple[Tool, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -105,9 +107,8 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         CancelledError: Someone interrupted; open calls are left to `messages.closed`.
     """
     watch = _Watch(turn.clock())
-    asking = Asking(
-        turn.model, turn.system, turn.tools, turn.window, turn.options, (*history, prompt)
-    )
+    offered = turn.offered or (lambda: turn.tools)
+    asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
     runner = CallRunner(
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )
@@ -146,8 +147,11 @@ async def _run_calls(
     runner: CallRunner, asking: Asking, watch: _Watch, message: Assistant
 ) -> AsyncIterator[Event]:
     """Run the calls of one message in their order."""
-    for call in message.calls:
-        async for event in runner.run(call):
+    runner.rest = None
+    for number, call in enumerate(message.calls, start=1):
+        async for event in runner.run(call, len(message.calls) - number):
+            if isinstance(event, CallFinished):
+                asking.usage += event.usage
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))

@@ -3,12 +3,14 @@
 Knows no tool and no file; it is told the facts of a call and says the verdict. One order of
 precedence, for every kind of run:
 
-1. a *deny* of any source wins;
+1. a *deny* of any source wins, and the mode `plan` denies what changes files or runs code;
 2. what the person said in this session (`%agent allow`, the "always" button), newest first;
 3. an *ask* of a project's file: a repository can tighten, never loosen;
 4. the user's own configuration;
-5. the tool's default, from its effect;
-6. everything else is denied.
+5. the mode: `accept-edits` allows changes to ordinary files of the workspace, `auto` all that
+   stays inside it;
+6. the tool's default, from its effect;
+7. everything else is denied.
 """
 
 from __future__ import annotations
@@ -24,6 +26,15 @@ Effect: TypeAlias = Literal["read", "write", "run", "fetch", "bundled", "control
 """What a call can do: look, change files, run code, send an address into the web, run a skill's
 own code, steer the agent."""
 
+Mode: TypeAlias = Literal["ask", "accept-edits", "plan", "auto"]
+"""What happens to calls that no rule speaks about."""
+MODES: dict[Mode, str] = {
+    "ask": "what changes files or runs code is asked about",
+    "accept-edits": "ordinary files of the workspace are changed without asking",
+    "plan": "nothing is changed and no code of the model's runs",
+    "auto": "nothing inside the workspace is asked about",
+}
+
 DEFAULTS: dict[Effect, Decision] = {
     "read": "allow",
     "write": "ask",
@@ -31,6 +42,13 @@ DEFAULTS: dict[Effect, Decision] = {
     "fetch": "ask",  # an address can carry data out
     "bundled": "ask",
     "control": "allow",
+}
+_CHANGING: frozenset[Effect] = frozenset(("write", "run"))
+_ACCEPTED: dict[Mode, frozenset[Effect]] = {
+    "ask": frozenset(),
+    "plan": frozenset(),
+    "accept-edits": frozenset(("write",)),
+    "auto": frozenset(("write", "run", "bundled")),
 }
 
 
@@ -130,10 +148,11 @@ class Answer:
 
     Args:
         allowed: Whether the call may run.
-        by: Who answered: `click`, `typed`, `timeout`, `nobody`, `interrupt`, or `option`.
+        by: Who answered: `click`, `typed`, `timeout`, `nobody`, `interrupt`, `option`, or `judge`.
         reason: What the person wrote, or why nobody could be asked; goes to the model.
         arguments: The text of a JSON object, when the person edited the arguments.
         scope: The "always" that the person chose, if any.
+        rest: With a no: it is meant for the calls that wait behind this one, too.
     """
 
     allowed: bool
@@ -141,13 +160,20 @@ class Answer:
     reason: str = ""
     arguments: str | None = None
     scope: Scope | None = None
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules from every source; a value, so a change is a new policy."""
+    """Rules from every source; a value, so a change is a new policy.
+
+    Args:
+        rules: See the module's text for their order.
+        mode: What happens to calls that no rule speaks about.
+    """
 
     rules: tuple[Rule, ...] = ()
+    mode: Mode = "ask"
 
     def judge(self, facts: CallFacts) -> Verdict:
         """The verdict on one call; see the module's text for the order."""
@@ -155,6 +181,8 @@ class Policy:
         for rule in matching:
             if rule.decision == "deny":
                 return Verdict("deny", f"{_of(rule.source)}: {rule}")
+        if self.mode == "plan" and facts.effect in _CHANGING:
+            return Verdict("deny", "the mode is plan: nothing is changed or run")
         for rule in reversed(matching):
             if rule.source == "session" and rule.reaches(facts):
                 return Verdict(rule.decision, f"{_of(rule.source)}: {rule}")
@@ -167,12 +195,16 @@ class Policy:
         if user:
             strict = next((rule for rule in user if rule.decision == "ask"), user[0])
             return Verdict(strict.decision, f"{_of('user')}: {strict}")
+        if facts.effect in _ACCEPTED[self.mode]:
+            return Verdict("allow", f"the mode is {self.mode}")
         if facts.effect in DEFAULTS:
             return Verdict(DEFAULTS[facts.effect], f"the default for {facts.effect} tools")
         return Verdict("deny", "no rule allows it")
 
-    def denies_tool(self, tool: str, skill: str = "") -> bool:
+    def denies_tool(self, tool: str, skill: str = "", effect: Effect = "control") -> bool:
         """Whether no call of the tool can ever pass, so that it need not be offered at all."""
+        if self.mode == "plan" and effect in _CHANGING:
+            return True
         facts = CallFacts(tool, "control", skill=skill)
         return any(r.decision == "deny" and not r.pattern and r.matches(facts) for r in self.rules)
 

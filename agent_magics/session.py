@@ -147,6 +147,9 @@ class Session:
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
         last: The newest turn's result.
+        found_tools: Names of tools that the model looked for, where there are too many for each
+            request.
+        refusals: Calls of all turns that were not allowed to run.
     """
 
     name: str = "default"
@@ -156,6 +159,8 @@ class Session:
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
     last: TurnResult | None = None
+    found_tools: set[str] = field(default_factory=set)
+    refusals: list[CallRecord] = field(default_factory=list)
 
     async def ask(
         self,
@@ -207,6 +212,7 @@ class Session:
         finally:
             self._close("the turn broke off", record)
             self.last = self._result(prompt, turn, skills, record)
+            self.refusals.extend(self.last.refused)
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:
@@ -238,6 +244,7 @@ class Session:
         self.conversation = ()
         self.usage = Usage()
         self.last = None
+        self.found_tools.clear()
 
     def _close(self, reason: str, record: _Record) -> None:
         """Make the conversation one that can be followed, with what was said of a broken answer."""
@@ -273,6 +280,8 @@ class Session:
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
+                record.usage += event.usage
+                self.usage += event.usage
                 record.calls.append(_call_record(event, record))
             case TurnEnded():
                 record.ended = event
@@ -308,7 +317,9 @@ def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
 def _call_record(event: CallFinished, record: _Record) -> CallRecord:
     call = event.call
     asked = record.asked.get(call.id, call)
-    decision, by, reason = record.judged.get(call.id, ("", "", ""))
+    # A no that was meant for the calls behind it, too, leaves them without a question of their own.
+    unjudged = "refused" if event.outcome == "refused" else ""
+    decision, by, reason = record.judged.get(call.id, (unjudged, "", ""))
     ran = json.loads(call.arguments) if event.outcome in ("done", "failed") and decision else None
     return CallRecord(
         call.name,

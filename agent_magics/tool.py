@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from agent_magics.messages import JSON, Display, Image
+from agent_magics.messages import JSON, Display, Image, Usage
 from agent_magics.policy import CallFacts, Effect, Policy, Rule, Scope
 from agent_magics.skill import Skill
 
@@ -29,12 +29,14 @@ class ToolOutput:
         display: For the person, in place of the text.
         images: For models that take them.
         ok: False when the tool ran and failed; the model reads `text` either way.
+        usage: Tokens that the work itself used; they count as the turn's.
     """
 
     text: str
     display: tuple[Display, ...] = ()
     images: tuple[Image, ...] = ()
     ok: bool = True
+    usage: Usage = Usage()
 
 
 class Runs(Protocol):
@@ -140,7 +142,7 @@ def effective_tools(
     return tuple(
         tool
         for name, tool in sorted(names.items())
-        if name not in gone and not (policy and policy.denies_tool(name, tool.skill))
+        if name not in gone and not (policy and policy.denies_tool(name, tool.skill, tool.effect))
     )
 
 

@@ -25,15 +25,18 @@ def question(
     title: str = "write a.txt",
     arguments: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    following: int = 0,
 ) -> Question:
     call = ToolCall("call-1", title.split()[0], json.dumps(arguments or {"path": "a.txt"}))
     choices = tuple(Scope(label, Rule(call.name, "allow", label)) for label in scopes)
-    return Question(call, title, (Display("diff", "-old\n+new\n"),), choices, "it writes")
+    preview = (Display("diff", "-old\n+new\n"),)
+    return Question(call, title, preview, choices, "it writes", following=following)
 
 
 def told(answer: Answer) -> str:
     scope = answer.scope.label if answer.scope else ""
-    return json.dumps([answer.allowed, answer.by, answer.reason, answer.arguments, scope])
+    facts = [answer.allowed, answer.by, answer.reason, answer.arguments, scope]
+    return json.dumps([*facts, "rest"] if answer.rest else facts)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -19,6 +19,7 @@ def home(tmp_path, monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("AGENT_MAGICS_CONFIG", str(tmp_path / "home" / "config.yaml"))
+    monkeypatch.setenv("AGENT_MAGICS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("AGENT_MAGICS_LOCAL_SERVERS", "0")
     monkeypatch.chdir(sample_repository(tmp_path))
     (tmp_path / "home").mkdir()

@@ -139,6 +139,13 @@ def test_a_self_referring_file_ends(tmp_path):
     assert ASK_ALL in config.rules
 
 
+@pytest.mark.parametrize("text", ["{{}}", "? [a, b]\n: 1\n", "{[]}: x"])
+def test_a_name_that_is_no_text_is_reported(tmp_path, text):
+    config = read(tmp_path, text)
+    assert config.problems
+    assert ASK_ALL in config.rules
+
+
 @given(st.text(alphabet="modelpicy:[]{}-&*!'\" \n#|>", max_size=60))
 def test_no_text_crashes_the_reader(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("config")

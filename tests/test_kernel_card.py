@@ -38,6 +38,13 @@ def test_a_click_answers_while_the_cell_runs(page):
     assert answer(page, cell) == [True, "click", "", None, ""]
 
 
+def test_a_no_can_be_meant_for_the_calls_that_wait_behind(page):
+    cell = ask(page, "following=2")
+    page.click("Deny…")
+    page.click("Deny it and the 2 behind it")
+    assert answer(page, cell) == [False, "click", "", None, "", "rest"]
+
+
 def test_what_stays_is_static_and_no_widget_is_left_anywhere(page):
     cell = ask(page, "scopes=['a', 'b']")
     page.click("Edit…")

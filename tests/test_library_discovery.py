@@ -16,7 +16,7 @@ from agent_magics.errors import SkillError
 from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.finding import find_skill
 from agent_magics.library.repository import project_folders
-from agent_magics.library.trust import Trust, needs_trust
+from agent_magics.library.trust import Trust, brings_code, needs_trust
 from agent_magics.library.walking import link_target
 from agent_magics.skill import Skill
 
@@ -472,12 +472,14 @@ def test_a_removed_skill_is_gone_and_a_new_one_is_there(tmp_path):
 # ---- trust
 
 
-def test_only_code_of_the_project_needs_trust(tmp_path):
+def test_only_what_comes_with_the_project_needs_trust(tmp_path):
     with_code, without = put(tmp_path / "code"), put(tmp_path / "text")
     (with_code / "tools.py").write_text("def x(:", encoding="utf-8")
     for origin, expected in (("project", True), ("user", False), ("configured", False)):
         assert needs_trust(Skill("code", root=with_code, origin=origin)) is expected
-    assert not needs_trust(Skill("text", root=without, origin="project"))
+        assert needs_trust(Skill("text", root=without, origin=origin)) is expected
+    assert brings_code(Skill("code", root=with_code))
+    assert not brings_code(Skill("text", root=without))
 
 
 def test_trust_is_for_one_content_at_one_place():

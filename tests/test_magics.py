@@ -148,17 +148,7 @@ def test_the_tools_of_a_turn_are_what_the_skill_leaves(shell):
         return [tool.name for tool in loaded(shell).visible()]
 
     everything = visible()
-    assert everything == [
-        "edit",
-        "fetch",
-        "glob",
-        "grep",
-        "ls",
-        "python",
-        "read",
-        "run_shell",
-        "write",
-    ]
+    assert {"edit", "fetch", "glob", "grep", "ls", "python", "read", "run_shell"} < set(everything)
     magic(shell, "use", "explore")
     assert visible() == ["glob", "ls", "read"]
     magic(shell, "use", "code-review")
@@ -300,8 +290,33 @@ def test_a_skill_that_changed_on_disk_is_said_in_the_next_cell(shell, home, caps
     root = skill(home / ".agents" / "skills", "mine")
     magic(shell, "use", "mine")
     (root / "SKILL.md").write_text("---\ndescription: New.\n---\nDo more.\n", encoding="utf-8")
+    text = magic(shell, "agent", "--preview", "Hi\n").text
+    assert "Skill mine changed on disk; the change is in force." in capsys.readouterr().out
+    assert "Do more." in text
+    assert "Do it." not in text
+
+
+def test_a_change_that_breaks_an_active_skill_leaves_it_as_it_was(shell, home, capsys):
+    root = skill(home / ".agents" / "skills", "mine", code=TOOL)
+    magic(shell, "use", "mine")
+    (root / "tools.py").write_text("def count(:\n", encoding="utf-8")
+    text = magic(shell, "agent", "--preview", "Hi\n").text
+    assert "stays as it was" in capsys.readouterr().out
+    assert "Do it." in text
+    assert [tool.name for tool in loaded(shell).session.bundled] == ["count"]
+    (root / "tools.py").write_text(TOOL.replace("count", "tally"), encoding="utf-8")
     magic(shell, "agent", "--preview", "Hi\n")
-    assert "changed on disk" in capsys.readouterr().out
+    assert [tool.name for tool in loaded(shell).session.bundled] == ["tally"]
+
+
+def test_an_active_skill_that_is_gone_stays_as_it_was(shell, home, capsys):
+    import shutil
+
+    root = skill(home / ".agents" / "skills", "mine")
+    magic(shell, "use", "mine")
+    shutil.rmtree(root)
+    assert "Do it." in magic(shell, "agent", "--preview", "Hi\n").text
+    assert "gone from the disk" in capsys.readouterr().out
 
 
 def test_a_cell_asks_and_the_conversation_goes_on(shell, capsys):

@@ -12,6 +12,7 @@ import platformdirs
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
+from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
@@ -24,6 +25,7 @@ from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
+from agent_magics.tools.memory import Memory
 from agent_magics.tools.redaction import secret_pairs
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.web.proxies import proxies_of
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from agent_magics.ports import Kernel
     from agent_magics.skill import Skill
     from agent_magics.tool import Tool
+    from agent_magics.tools.delegating import Delegation
 
 T = TypeVar("T")
 
@@ -61,7 +64,10 @@ def bundled_skills() -> Path:
 
 def builtin_names() -> frozenset[str]:
     """The names of all built-in tools."""
-    return frozenset(tool.name for tool in builtin_tools(Workspace(Path.cwd), _NoKernel()))
+    workspace = Workspace(Path.cwd)
+    memory = Memory(Path.cwd, workspace)
+    made = builtin_tools(workspace, _NoKernel(), memory=memory)
+    return frozenset(tool.name for tool in made)
 
 
 def make_services(
@@ -85,11 +91,17 @@ def make_services(
     def root() -> Path:
         return Path(magics.workspace).expanduser() if magics.workspace else Path.cwd()
 
+    data = environment.data or Path(platformdirs.user_data_dir("agent_magics"))
     switches = SwitchFile(config_file.parent / "disabled-skills.json")
+    kept = RulesFile(config_file.parent / "rules.json")
 
     def configuration() -> Configuration:
         config = read_configuration(config_file, root())
-        return replace(config, disabled_skills=(*config.disabled_skills, *switches.disabled()))
+        return replace(
+            config,
+            rules=(*config.rules, *kept.rules()),
+            disabled_skills=(*config.disabled_skills, *switches.disabled()),
+        )
 
     def skill_places() -> tuple[Place, ...]:
         configured = [Path(path).expanduser() for path in magics.skill_paths]
@@ -100,6 +112,7 @@ def make_services(
         return tuple(item.skill.root for item in magics.session.active)
 
     workspace = Workspace(root, readable, lambda: secret_pairs(variables))
+    memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
@@ -111,8 +124,11 @@ def make_services(
     def bundled(skill: Skill) -> tuple[Tool, ...]:
         return load_tools(skill, workspace=root, builtin_names=names)
 
-    def builtins(kernel: Kernel | None = None) -> tuple[Tool, ...]:
-        return builtin_tools(workspace, kernel or _NoKernel(), web)
+    def builtins(
+        kernel: Kernel | None = None, delegation: Delegation | None = None
+    ) -> tuple[Tool, ...]:
+        notes = memory if magics.memory else None
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes, web)
 
     return Services(
         stage=Stage(shell),
@@ -127,6 +143,9 @@ def make_services(
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
+        notes=lambda: memory.names() if magics.memory else (),
+        keep=kept.keep,
+        drop=kept.drop,
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
     )

@@ -3,6 +3,7 @@
     model: NAME                      # as `%agent model NAME`
     base_url: https://host/v1
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
+    mode: accept-edits               # ask, accept-edits, plan, auto
     policy:
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
       ask: [read .env*]
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError, ToolError
-from agent_magics.policy import Decision, Rule
+from agent_magics.policy import MODES, Decision, Mode, Rule
 from agent_magics.tools.web.urls import host_entry
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ USER_KEYS = (
     "model",
     "base_url",
     "api_key_env",
+    "mode",
     "policy",
     "skill_paths",
     "disabled_skills",
@@ -57,6 +59,7 @@ class Configuration:
         suggested_model: The project's suggestion; shown, never used by itself.
         base_url: The user's endpoint.
         api_key_env: The variable that holds the key.
+        mode: What happens to calls that no rule speaks about.
         rules: Of both files.
         skill_paths: Further folders with skills.
         disabled_skills: Not offered.
@@ -69,6 +72,7 @@ class Configuration:
     suggested_model: str = ""
     base_url: str = ""
     api_key_env: str = ""
+    mode: Mode = "ask"
     rules: tuple[Rule, ...] = ()
     skill_paths: tuple[Path, ...] = ()
     disabled_skills: tuple[str, ...] = ()
@@ -96,6 +100,9 @@ class _Reader:
             return {}
         result: dict[str, yaml.Node] = {}
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.wrong(key, f"a name in {where} must be a text")
+                continue
             if key.value in result:
                 self.wrong(key, f"{key.value!r} is given twice")
             result[str(key.value)] = value
@@ -128,6 +135,13 @@ class _Reader:
             except ToolError as error:
                 self.wrong(item, f"{where}: {error}")
         return tuple(found)
+
+    def mode(self, node: yaml.Node) -> Mode:
+        name = self.text(node, "mode")
+        if name not in MODES:
+            self.wrong(node, f"mode is one of {', '.join(MODES)}, not {name!r}")
+            return "ask"
+        return name
 
     def rules(self, node: yaml.Node) -> tuple[Rule, ...]:
         """The rules of a `policy` mapping; a project's `allow` is reported and left out."""
@@ -174,6 +188,7 @@ def read_configuration(user: Path, project: Path) -> Configuration:
         suggested_model=theirs.model,
         base_url=mine.base_url,
         api_key_env=mine.api_key_env,
+        mode=mine.mode,
         rules=mine.rules + theirs.rules,
         skill_paths=mine.skill_paths,
         disabled_skills=mine.disabled_skills,
@@ -211,6 +226,7 @@ def _read(
         model=text("model"),
         base_url=text("base_url"),
         api_key_env=text("api_key_env"),
+        mode=read("mode", reader.mode, "ask"),
         rules=read("policy", reader.rules, ()),
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),
         disabled_skills=texts("disabled_skills"),

@@ -19,6 +19,7 @@ class Environment:
         approve: `AGENT_MAGICS_APPROVE`: names of tools whose calls run without a question …
         approve_in: … while the workspace lies in this folder, `AGENT_MAGICS_APPROVE_IN`.
         config: `AGENT_MAGICS_CONFIG`: the user's configuration file, instead of the platform's.
+        data: `AGENT_MAGICS_DATA`: the folder for what is kept, instead of the platform's.
         local_servers: False when `AGENT_MAGICS_LOCAL_SERVERS` is `0`: do not look for servers.
     """
 
@@ -29,6 +30,7 @@ class Environment:
     approve: tuple[str, ...] = ()
     approve_in: Path | None = None
     config: Path | None = None
+    data: Path | None = None
     local_servers: bool = True
 
     def __repr__(self) -> str:
@@ -53,6 +55,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
 
     inside = variables.get("AGENT_MAGICS_APPROVE_IN", "").strip()
     config = variables.get("AGENT_MAGICS_CONFIG", "").strip()
+    data = variables.get("AGENT_MAGICS_DATA", "").strip()
     approve = variables.get("AGENT_MAGICS_APPROVE", "").replace(",", " ").split()
     return Environment(
         model=first("model", "AGENT_MAGICS_MODEL"),
@@ -62,5 +65,6 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         approve=tuple(approve) if inside else (),
         approve_in=Path(inside) if inside else None,
         config=Path(config).expanduser() if config else None,
+        data=Path(data).expanduser() if data else None,
         local_servers=variables.get("AGENT_MAGICS_LOCAL_SERVERS", "").strip() != "0",
     )

@@ -36,6 +36,7 @@ from agent_magics.frontends import blocks_lines as lines
 from agent_magics.frontends.blocks_answer import Answer
 from agent_magics.frontends.blocks_block import Block
 from agent_magics.frontends.blocks_call import bundle_blocks, call_block
+from agent_magics.frontends.blocks_plan import plan_block, plan_of
 from agent_magics.frontends.blocks_question import answer_block, question_html, question_text
 from agent_magics.frontends.blocks_reasoning import Reasoning
 from agent_magics.frontends.blocks_record import CallRecord
@@ -84,6 +85,7 @@ class Transcript:
         self._retry: tuple[str, Retrying] | None = None
         self._calls: dict[str, CallRecord] = {}
         self._granted: list[Rule] = []
+        self._plan = ""
 
     def feed(self, event: Event) -> tuple[Block, ...]:
         """Take an event; gives the blocks that are new or changed, in their order.
@@ -214,9 +216,23 @@ class Transcript:
             outcome=event.outcome,
             seconds=event.seconds,
         )
+        if plan := plan_of(record.result):
+            del self._calls[record.call.id]
+            return [] if self._quiet else self._planned(record, plan)
         blocks = self._drawn(record)
         del self._calls[record.call.id]
         return blocks + bundle_blocks(event.result, self._place)
+
+    def _planned(self, record: CallRecord, plan: str) -> list[Block]:
+        """The first plan takes the place of its call; later ones take the place of the first."""
+        own = record.key or self._place()
+        drawn = plan_block(self._plan or own, plan, call_block(record, stable=self._stable))
+        if not self._plan:
+            self._plan = own
+            return [drawn]
+        # What the call itself showed is taken over by what comes next.
+        self._status = own
+        return [drawn, *self._doing("going on")]
 
     # Everything else.
 

@@ -26,13 +26,16 @@ NAME, TITLE, REASON, LABEL = 64, 200, 160, 60
 BAR = "│ "
 """Begins each line of what a model chose, in plain text."""
 OUTSIDE = "It reaches outside the workspace."
+_APPROVED = {"option": "approved by option", "judge": "approved by the reviewer model"}
 
 
 def question_html(question: Question) -> str:
     """The body of an approval card: what would run, why it is asked, and the payload last."""
     title = safe_line(question.title, TITLE)
     parts = [
-        theme.line(f"<b>Run this?</b> {title_html(question.call.name, title)}"),
+        theme.line(
+            f"<b>{theme.text_html(question.heading)}</b> {title_html(question.call.name, title)}"
+        ),
         theme.muted_line(theme.text_html(_why(question))),
     ]
     if question.outside:
@@ -41,7 +44,8 @@ def question_html(question: Question) -> str:
         parts.append(theme.line(theme.code(side)))
     arguments = theme.text_box(pretty(question.call.arguments), "arguments")
     if question.preview:
-        parts.append(theme.fold(theme.span("all arguments", "muted"), arguments))
+        if question.editable:
+            parts.append(theme.fold(theme.span("all arguments", "muted"), arguments))
         parts.extend(display_html(display, whole=True) for display in question.preview)
     else:
         parts.append(arguments)
@@ -55,7 +59,7 @@ def question_text(question: Question) -> str:
 
 def question_head(question: Question) -> list[str]:
     """What would run and why it is asked, in lines that hold one thing each."""
-    lines = [f"Run this? {safe_line(question.title, TITLE)}", _why(question)]
+    lines = [f"{question.heading} {safe_line(question.title, TITLE)}", _why(question)]
     if question.outside:
         lines.append(OUTSIDE)
     if side := arguments_beside(question):
@@ -73,13 +77,15 @@ def payload_rows(question: Question) -> list[str]:
 
 def _why(question: Question) -> str:
     reason, origin = safe_line(question.reason, REASON), safe_line(question.origin, 80)
+    if not question.editable:
+        return f"asked because: {reason}"
     tool = "built-in tool" if origin == "built-in" else f"tool of {origin}"
     return tool + (f" · asked because: {reason}" if reason else "")
 
 
 def arguments_beside(question: Question) -> str:
     """The arguments that the previews leave out, in one line."""
-    if not question.preview:
+    if not question.preview or not question.editable:
         return ""
     operand = question.title.removeprefix(question.call.name).strip()
     previews = (display.text for display in question.preview)
@@ -102,7 +108,9 @@ def title_html(tool: str, title: str) -> str:
 def decision_words(answer: Answer) -> str:
     """An answer in a few words, for the one line of a call."""
     if answer.allowed:
-        words = "approved by option" if answer.by == "option" else "approved"
+        words = _APPROVED.get(answer.by, "approved")
+        if answer.by == "judge" and answer.reason:
+            words += f": “{safe_line(answer.reason, REASON)}”"
         words += ", edited" if answer.arguments is not None else ""
         return words + (f", always: {safe_line(answer.scope.label, LABEL)}" if answer.scope else "")
     words = {
@@ -110,7 +118,9 @@ def decision_words(answer: Answer) -> str:
         "nobody": "nobody could be asked",
         "interrupt": "interrupted before an answer",
         "option": "refused by option",
+        "judge": "refused by the reviewer model",
     }.get(answer.by, "denied")
+    words += ", with the calls behind it" if answer.rest else ""
     return words + (f": “{safe_line(answer.reason, REASON)}”" if answer.reason else "")
 
 

@@ -128,6 +128,8 @@ def words_of(record: CallRecord) -> list[str]:
     words = []
     if record.answer:
         words.append(decision_words(record.answer))
+    elif record.outcome == "refused":
+        words.append("denied with a call before it")
     elif record.verdict and record.verdict.decision == "allow":
         words.append("allowed")
     if state.said:

@@ -79,6 +79,7 @@ class Card:
         self._back_button = self._button("Back", self._back, "", "Answer in another way")
         self._forms: dict[str, tuple[Any, Any]] = {}
         self._acting: list[Any] = []
+        self._deny_rest: list[Any] = []
         self._status: Any = None
         self._below = widgets.column()
         return widgets.column(
@@ -115,7 +116,8 @@ class Card:
             act = functools.partial(self._decide, Answer(True, scope=scope))
             tooltip = f"Run it, and allow: {visible(scope.label)}"
             buttons.append(self._button(_scope_label(number, scope), act, "", tooltip))
-        buttons.append(self._button("Edit…", self._edit, "", "Change the arguments, then run"))
+        if self._question.editable:
+            buttons.append(self._button("Edit…", self._edit, "", "Change the arguments, then run"))
         buttons.append(self._button("Deny…", self._deny, "danger", "Do not run it"))
         return buttons
 
@@ -170,10 +172,20 @@ class Card:
             layout = self._widgets.kinds.Layout(width="auto")
             reason = self._widgets.make("Text", placeholder=hint, layout=layout)
 
-            def deny() -> None:
-                self._settled(lambda: self._decide(Answer(False, reason=reason.value.strip())))
+            def deny(rest: bool = False) -> None:
+                self._settled(
+                    lambda: self._decide(Answer(False, reason=reason.value.strip(), rest=rest))
+                )
 
             button = self._button("Deny", deny, "danger", "Do not run it")
+            following = self._question.following
+            if following:
+                label = f"Deny it and the {following} behind it"
+                self._deny_rest = [
+                    self._button(
+                        label, functools.partial(deny, True), "danger", "Run none of these calls"
+                    )
+                ]
             reason.on_msg(
                 lambda _widget, content, _buffers: (
                     content.get("event") == "submit" and button.click()
@@ -186,7 +198,8 @@ class Card:
         """Show a field with a button of its own below the choices, which rest meanwhile."""
         field, button = self._forms[form]
         self._status = self._widgets.html("")
-        self._acting = [button, self._back_button]
+        more = self._deny_rest if form == "deny" else []
+        self._acting = [button, *more, self._back_button]
         self._widgets.rest([*self._choices, *self._acting])
         self._below.children = [field, self._widgets.row(self._acting), self._status]
         self._widgets.arm(self._acting)

@@ -90,7 +90,7 @@ class CellApprover:
                 question,
                 question_html(question),
                 text=text,
-                hint=self._hint(),
+                hint=self._hint(question),
                 tap=self.tap,
                 lost=self._show_again,
             )
@@ -132,10 +132,11 @@ class CellApprover:
         # ipykernel has put its own in the place of the built-in for the time of the cell.
         return await self.on_main(lambda: input(prompt))
 
-    def _hint(self) -> str:
+    def _hint(self, question: Question) -> str:
         limit = self.settings.approval_timeout
         counts = f" No answer within {limit:g} s counts as a no." if limit else ""
-        return f"Interrupting the cell stops the whole turn.{counts}"
+        what = "the whole turn" if question.editable else "it"
+        return f"Interrupting the cell stops {what}.{counts}"
 
     def _settle(self, answer: Answer) -> None:
         """Leave the record in the place of the question: static, and without a widget."""

@@ -25,9 +25,10 @@ class Nobody:
     def refusal(self, question: Question) -> Answer:
         """The refusal, with the way to allow such calls beforehand."""
         how = f"%agent allow {question.call.name}"
+        beforehand = f"; allow it beforehand with {how!r} or in the configuration file"
         return Answer(
             False,
             by="nobody",
-            reason=f"nobody can answer here: {self.why}; allow it beforehand with {how!r} or in "
-            "the configuration file",
+            reason=f"nobody can answer here: {self.why}"
+            + (beforehand if question.editable else ""),
         )

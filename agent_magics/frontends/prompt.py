@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 """Prints a line."""
 
 
-def choices(scopes: tuple[Scope, ...]) -> str:
+def choices(scopes: tuple[Scope, ...], *, editable: bool = True, following: int = 0) -> str:
     """The prompt, with every "always" on offer in words."""
     if len(scopes) == 1:
         always = f" / [a]lways ({visible(scopes[0].label)})"
@@ -33,7 +33,9 @@ def choices(scopes: tuple[Scope, ...]) -> str:
             f" / [a{number}] always ({visible(scope.label)})"
             for number, scope in enumerate(scopes, start=1)
         )
-    return f"approve? [y]es{always} / [e]dit / [n]o [reason]: "
+    edit = " / [e]dit" if editable else ""
+    rest = f" / none [reason] (this and the {following} behind it)" if following else ""
+    return f"approve? [y]es{always}{edit} / [n]o [reason]{rest}: "
 
 
 async def answered_within(limit: float | None, answering: Awaitable[Answer]) -> Answer:
@@ -64,10 +66,10 @@ async def ask_typed(question: Question, read: Read, say: Say) -> Answer:
     Returns:
         The answer; the end of input is a no.
     """
-    prompt = choices(question.scopes)
+    prompt = choices(question.scopes, editable=question.editable, following=question.following)
     try:
         while True:
-            answer = understood(await read(prompt), question.scopes)
+            answer = understood(await read(prompt), question.scopes, editable=question.editable)
             if answer == "edit":
                 answer = await _edited(question, read, say)
             if isinstance(answer, Answer):
@@ -77,7 +79,7 @@ async def ask_typed(question: Question, read: Read, say: Say) -> Answer:
         return Answer(False, by="nobody", reason="the input ended before an answer came")
 
 
-def understood(line: str, scopes: tuple[Scope, ...]) -> Answer | str:
+def understood(line: str, scopes: tuple[Scope, ...], *, editable: bool = True) -> Answer | str:
     """What a line means.
 
     Returns:
@@ -85,11 +87,13 @@ def understood(line: str, scopes: tuple[Scope, ...]) -> Answer | str:
     """
     word, _, rest = line.strip().partition(" ")
     word, rest = word.rstrip(":,.").casefold(), rest.strip()
+    if word == "none":
+        return Answer(False, by="typed", reason=rest, rest=True)
     if word in ("n", "no"):
         return Answer(False, by="typed", reason=rest)
     if word in ("y", "yes") and not rest:
         return Answer(True, by="typed")
-    if word in ("e", "edit") and not rest:
+    if editable and word in ("e", "edit") and not rest:
         return "edit"
     if word in ("a", "always") and len(scopes) == 1 and not rest:
         return Answer(True, by="typed", scope=scopes[0])
@@ -97,7 +101,8 @@ def understood(line: str, scopes: tuple[Scope, ...]) -> Answer | str:
         if f"{word}{rest}" in (f"a{number}", f"always{number}"):
             return Answer(True, by="typed", scope=scope)
     always = ["a"] if len(scopes) == 1 else [f"a{n}" for n in range(1, len(scopes) + 1)]
-    return f"Type one of: {', '.join(['y', *always, 'e', 'n'])} (n may be followed by a reason)."
+    words = ", ".join(["y", *always, *(["e"] if editable else []), "n"])
+    return f"Type one of: {words} (n may be followed by a reason)."
 
 
 async def _edited(question: Question, read: Read, say: Say) -> Answer | str:

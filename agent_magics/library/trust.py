@@ -1,4 +1,4 @@
-"""Which skills need a person's trust before their code is imported, and what was trusted.
+"""Which skills need a person's trust before they are used, and what was trusted.
 
 A value: where it is kept is the extension's business.
 """
@@ -13,11 +13,16 @@ from agent_magics.skill import Skill
 
 
 def needs_trust(skill: Skill) -> bool:
-    """Whether the skill came with the project and brings code.
+    """Whether the skill came with the project.
 
-    The person's own skills, and those of the package, are trusted by where they lie.
+    The person's own skills, and those of packages, are trusted by where they lie.
     """
-    return skill.origin == "project" and os.path.lexists(skill.root / TOOLS)
+    return skill.origin == "project"
+
+
+def brings_code(skill: Skill) -> bool:
+    """Whether using the skill imports code of its own."""
+    return os.path.lexists(skill.root / TOOLS)
 
 
 @dataclass(frozen=True, slots=True)

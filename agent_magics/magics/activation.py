@@ -6,7 +6,7 @@ one before it in force, with its tools.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_magics.context import ActiveSkill
@@ -15,6 +15,7 @@ from agent_magics.library.discovery import Entry, Library
 from agent_magics.library.resources import resource_files
 from agent_magics.library.trust import needs_trust
 from agent_magics.magics.services import Configured, Services
+from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.session import Session
 from agent_magics.skill import Skill
@@ -35,7 +36,7 @@ def activated(
     *,
     services: Services,
     before: Active,
-    confirm: Callable[[Skill], bool],
+    gate: Gatekeeper,
     arguments: str = "",
     add: bool = False,
 ) -> Active:
@@ -45,14 +46,53 @@ def activated(
         name: The skill, in any form that `Library.find` takes.
         services: For the disk, trust and configuration.
         before: What is in force now.
-        confirm: Asks the person whether the code of an untrusted project skill may be imported.
+        gate: Lets a project's skill in, or does not.
         arguments: Text for the model.
         add: Keep the skills in force and stack this one.
 
     Raises:
         SkillError: It cannot be loaded; the message says what to change.
     """
-    skill = services.library.find(name)
+    mine, tools = _taken(services.library.find(name), arguments, services, gate)
+    return _stacked(mine, tools, before) if add else Active((mine,), tools)
+
+
+def refreshed(
+    before: Active, services: Services, gate: Gatekeeper
+) -> tuple[Active, tuple[str, ...]]:
+    """The active skills as they are on the disk now, and what the person should know of it.
+
+    A skill that cannot be taken as it is now stays in force as it was.
+    """
+    if not before.skills:
+        return before, ()
+    fresh = {entry.skill.root: entry.skill for entry in services.library.entries()}
+    skills: list[ActiveSkill] = []
+    bundled: list[Tool] = []
+    news: list[str] = []
+    for item in before.skills:
+        name = item.skill.name
+        kept, tools = item, tuple(tool for tool in before.bundled if tool.skill == name)
+        skill = fresh.get(item.skill.root)
+        if skill is None:
+            news.append(f"Skill {name} is gone from the disk; it stays active as it was.")
+        elif skill.digest != item.skill.digest:
+            try:
+                if skill.broken:
+                    raise SkillError(skill.broken)
+                kept, tools = _taken(skill, item.arguments, services, gate)
+                news.append(f"Skill {name} changed on disk; the change is in force.")
+            except SkillError as error:
+                news.append(f"Skill {name} changed on disk, and stays as it was: {error}")
+        skills.append(kept)
+        bundled.extend(tools)
+    return Active(tuple(skills), tuple(bundled)), tuple(news)
+
+
+def _taken(
+    skill: Skill, arguments: str, services: Services, gate: Gatekeeper
+) -> tuple[ActiveSkill, tuple[Tool, ...]]:
+    """One skill with its tools, if it may be used now."""
     if skill.name in services.configuration().disabled_skills:
         raise SkillError(f"The skill {skill.name!r} is disabled in {services.config_file.name}.")
     if not flag(skill, "user-invocable", default=True):
@@ -60,19 +100,15 @@ def activated(
             f"The skill {skill.name!r} is for the model to choose (user-invocable: false); see "
             "%config AgentMagics.skill_selection"
         )
-    if needs_trust(skill) and not services.trust.trusted(skill):
-        if not confirm(skill):
-            raise SkillError(
-                f"The skill {skill.name!r} belongs to this project and brings code (tools.py), "
-                f"which is not imported unless you trust it. Read {skill.root / 'tools.py'}, "
-                f"then run %skills --trust {skill.name}"
-            )
-        services.trust.remember(skill)
+    gate.admit(skill)
     tools = services.bundled(skill)
     files, more = resource_files(skill.root)
-    mine = ActiveSkill(skill, arguments, files, more)
-    if not add:
-        return Active((mine,), tools)
+    return ActiveSkill(skill, arguments, files, more), tools
+
+
+def _stacked(mine: ActiveSkill, tools: tuple[Tool, ...], before: Active) -> Active:
+    """The skills before with this one behind them; two tools of one name are refused."""
+    skill = mine.skill
     others = tuple(a for a in before.skills if a.skill.name != skill.name)
     kept = tuple(tool for tool in before.bundled if tool.skill != skill.name)
     taken = {tool.name: tool.skill for tool in kept}

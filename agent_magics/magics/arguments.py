@@ -11,6 +11,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils._process_common import arg_split
 
+from agent_magics.policy import MODES, Mode
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -20,6 +22,7 @@ class CellOptions:
 
     skill: str | None
     model: str | None
+    mode: Mode | None
     new: bool
     session: str | None
     max_turns: int | None
@@ -44,6 +47,7 @@ def cell_parser() -> MagicArgumentParser:
     add("-h", "--help", action="store_true", help="show this text")
     add("-s", "--skill", metavar="NAME", help="use this skill for this cell only")
     add("-m", "--model", metavar="NAME", help="ask this model in this cell only")
+    add("--mode", choices=list(MODES), help="what happens in this cell to calls without a rule")
     add("-n", "--new", action="store_true", help="forget the conversation first")
     add("--session", metavar="NAME", help="ask in this conversation; made if there is none")
     add("--max-turns", type=_positive, metavar="N", help="requests to the model in this cell")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
 from agent_magics.context import system_prompt
+from agent_magics.errors import ConfigError
+from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation
-from agent_magics.policy import Policy
-from agent_magics.ports import Kernel, Model
+from agent_magics.messages import Conversation, Usage
+from agent_magics.policy import Answer, Policy, Rule
+from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
-from agent_magics.tool import Tool
+from agent_magics.tools.delegating import Delegation
+from agent_magics.tools.finding import NAME as FINDER
+from agent_magics.tools.finding import Offer, offer
 
 if TYPE_CHECKING:
+    from agent_magics.events import Question
     from agent_magics.frontends.stage import Performance
     from agent_magics.session import TurnResult
 
@@ -44,6 +50,7 @@ class Cell:
         selection: Who chooses skills: `user`, `model` or `both`.
         window: The model's context in tokens; 0: not known.
         quiet: Show the answer and the questions only.
+        threshold: How many tools one request shows; the others are found with `find_tools`.
     """
 
     prompt: str
@@ -55,6 +62,7 @@ class Cell:
     selection: str = "user"
     window: int = 0
     quiet: bool = False
+    threshold: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,57 +71,119 @@ class Prepared:
 
     system: str
     conversation: Conversation
-    tools: tuple[Tool, ...]
+    offer: Offer
 
 
-def prepared(cell: Cell, services: Services, kernel: Kernel | None = None) -> Prepared:
+def prepared(
+    cell: Cell,
+    services: Services,
+    kernel: Kernel | None = None,
+    delegation: Delegation | None = None,
+) -> Prepared:
     """The system prompt, the conversation and the tools of a cell; the one builder of all three."""
     skills = cell.active.skills
     in_system, in_messages = ((), skills) if cell.placement == "message" else (skills, ())
     offered = selectable(services, cell.active) if cell.selection != "user" else ()
     control = skill_tool(offered, lambda: cell.session.conversation)
     listing, _ = catalogue(offered)
+    config = services.configuration()
+    builtins = services.builtins(kernel, delegation)
+    tools = visible_tools(
+        builtins,
+        cell.active,
+        config,
+        cell.policy,
+        () if control is None else (control,),
+    )
+    searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
+    always = {tool.name for tool in (*builtins, *([control] if control else []))}
     return Prepared(
-        system_prompt(services.project(), in_system, listing),
+        system_prompt(services.project(), in_system, listing, services.notes()),
         with_skill_messages(cell.session.conversation, in_messages),
-        visible_tools(
-            services.builtins(kernel) if kernel is not None else services.builtins(),
-            cell.active,
-            services.configuration(),
-            cell.policy,
-            () if control is None else (control,),
-        ),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
     )
 
 
 def run_cell(
-    cell: Cell, services: Services, choice: ModelChoice, settings: StageSettings
+    cell: Cell,
+    services: Services,
+    choice: ModelChoice,
+    settings: StageSettings,
+    judge: ModelChoice | None = None,
 ) -> TurnResult:
-    """Run the turn while the cell waits; what it raises ends the cell with one line."""
+    """Run the turn while the cell waits; what it raises ends the cell with one line.
+
+    Args:
+        cell: What is asked.
+        services: What it works with.
+        choice: Who answers.
+        settings: How a person is asked.
+        judge: The model that reviews calls before the person is asked; None: none does.
+    """
     cell.session.policy = cell.policy
 
     async def main(performance: Performance) -> TurnResult:
         model = choice.make()
-        ready = prepared(cell, services, performance.kernel)
+        reviewer = judge.make() if judge is not None else None
+        keep = _keeper(services, performance.renderer)
+        delegation = Delegation(policy=lambda: cell.session.policy)
+        ready = prepared(cell, services, performance.kernel, delegation)
         cell.session.conversation = ready.conversation
         turn = Turn(
             model=model,
             system=ready.system,
-            tools=ready.tools,
+            tools=ready.offer.tools,
             skills=tuple(item.skill for item in cell.active.skills),
             policy=cell.policy,
-            approver=BeforehandApprover(performance.approver, services.preapproved),
+            approver=BeforehandApprover(
+                _reviewed(performance.approver, cell.session, reviewer), services.preapproved
+            ),
             check=services.check,
             clock=time.monotonic,
             limits=cell.limits,
             window=cell.window,
+            offered=ready.offer.offered,
         )
-        async with _closing(model):
+
+        def granted(rule: Rule) -> None:
+            cell.session.policy = cell.session.policy.with_rule(rule)
+            keep(PolicyChanged(rule))
+
+        delegation.turn, delegation.granted = turn, granted
+        async with _closing(model), _closing(reviewer):
             return await cell.session.ask(
-                cell.prompt, turn, performance.renderer, cell.active.skills
+                cell.prompt,
+                turn,
+                performance.renderer,
+                cell.active.skills,
+                [keep],
             )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:
+    """The person, behind the reviewer if there is one."""
+    if reviewer is None:
+        return person
+
+    def used(usage: Usage) -> None:
+        session.usage += usage
+
+    return JudgingApprover(person, reviewer, lambda: session.conversation, used)
+
+
+def _keeper(services: Services, renderer: Renderer) -> Callable[[Event], None]:
+    """Keeps the rules that a person made to last while the turn runs."""
+
+    def keep(event: Event) -> None:
+        if isinstance(event, PolicyChanged) and event.rule.source == "user":
+            try:
+                services.keep(event.rule)
+            except ConfigError as error:
+                renderer.show(Notice(f"This rule holds in this cell only: {error}", "warning"))
+
+    return keep
 
 
 def compact_session(
@@ -130,8 +200,18 @@ def compact_session(
     return services.stage.run(main, settings=settings)
 
 
+def put_question(question: Question, services: Services, settings: StageSettings) -> Answer:
+    """A person's answer to a question that belongs to no turn, with the card of a call."""
+
+    async def main(performance: Performance) -> Answer:
+        approver = BeforehandApprover(performance.approver, services.preapproved)
+        return await approver.ask(question)
+
+    return services.stage.run(main, settings=settings)
+
+
 @asynccontextmanager
-async def _closing(model: Model) -> AsyncIterator[None]:
+async def _closing(model: Model | None) -> AsyncIterator[None]:
     """A provider's connections belong to this cell's event loop, which ends with it."""
     try:
         yield
@@ -144,18 +224,4 @@ async def _closing(model: Model) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.tools)
-
-
-def news_of(active: Active, services: Services) -> Iterable[str]:
-    """What has become of the active skills on the disk since they were loaded."""
-    if not active.skills:
-        return
-    fresh = {entry.skill.root: entry.skill for entry in services.library.entries()}
-    for item in active.skills:
-        name = item.skill.name
-        skill = fresh.get(item.skill.root)
-        if skill is None:
-            yield f"Skill {name} is gone from the disk; it stays active as it was."
-        elif skill.digest != item.skill.digest:
-            yield f"Skill {name} changed on disk; %use {name} takes the change."
+    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())

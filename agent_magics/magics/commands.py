@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.reporting import report
 from agent_magics.magics.views import View, table_view
-from agent_magics.policy import CallFacts, Decision, Rule
+from agent_magics.policy import MODES, CallFacts, Decision, Rule
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -69,6 +70,7 @@ def test(magics: Controls, words: str) -> str:
 
 def _decide(decision: Decision) -> Run:
     def run(magics: Controls, words: str) -> str:
+        words, lasting = _without_flag(words, "--always")
         tool, _, pattern = words.partition(" ")
         if not tool:
             raise UsageProblem(f"%agent {decision} needs a tool's name; see %agent for the tools.")
@@ -82,10 +84,49 @@ def _decide(decision: Decision) -> Run:
             )
             raise UsageProblem(f"There is no tool {tool!r}.{hint}")
         rule = Rule(tool, decision, pattern.strip())
-        magics.session.policy = magics.session.policy.with_rule(rule)
-        return f"In this session: {rule}{_overruled(magics, rule)}"
+        if lasting:
+            magics.services.keep(replace(rule, source="user"))
+            where = "From now on, in every session"
+        else:
+            magics.session.policy = magics.session.policy.with_rule(rule)
+            where = "In this session"
+        return f"{where}: {rule}{_overruled(magics, rule)}"
 
     return run
+
+
+def _without_flag(words: str, flag: str) -> tuple[str, bool]:
+    """The words without a flag at their beginning or end, and whether it was there."""
+    parts = words.split(" ")
+    if parts[0] == flag:
+        return " ".join(parts[1:]).strip(), True
+    if parts[-1] == flag:
+        return " ".join(parts[:-1]).strip(), True
+    return words, False
+
+
+def _drop(magics: Controls, words: str) -> str:
+    tool, _, pattern = words.partition(" ")
+    if not tool:
+        raise UsageProblem("%agent policy drop needs a tool's name; see %agent policy.")
+    pattern = pattern.strip()
+    mine = [
+        r
+        for r in magics.session.policy.from_source("session")
+        if (r.tool, r.pattern) == (tool, pattern)
+    ]
+    kept = tuple(r for r in magics.session.policy.from_source("session") if r not in mine)
+    magics.session.policy = magics.session.policy.replacing("session", kept)
+    lasting = magics.services.drop(Rule(tool, "ask", pattern))
+    shown = f"{tool} {pattern}".strip()
+    if not mine and not lasting:
+        raise UsageProblem(
+            f"There is no rule for {shown!r} to drop; those of config.yaml are changed there."
+        )
+    where = " and ".join(
+        name for name, there in (("this session", mine), ("your lasting rules", lasting)) if there
+    )
+    return f"Dropped from {where}: {shown}"
 
 
 def _overruled(magics: Controls, rule: Rule) -> str:
@@ -102,18 +143,33 @@ def policy(magics: Controls, words: str) -> View | str:
     if words == "reset":
         magics.session.policy = magics.session.policy.replacing("session", ())
         return "The rules of this session are gone; defaults and configuration files are in force."
+    if words.partition(" ")[0] == "drop":
+        return _drop(magics, words.partition(" ")[2].strip())
     _no_words("policy", words)
     rules = magics.policy().rules
     rows = [(r.decision, r.tool, r.pattern or "(any)", r.skill, r.source) for r in rules]
     notes = [
         "A deny wins; then this session, then a project's ask, then your configuration, then the "
-        "default of the tool's effect (read: allow; write, run, fetch, bundled: ask).",
-        "Change: %agent allow|ask|deny TOOL [PATTERN]; drop this session's: %agent policy reset",
+        f"mode ({magics.policy().mode}), then the default of the tool's effect (read: allow; "
+        "write, run, fetch, bundled: ask).",
+        "Change: %agent allow|ask|deny TOOL [PATTERN] [--always]; take back: %agent policy drop "
+        "TOOL [PATTERN]; all of this session's: %agent policy reset",
     ]
     heads = ("decision", "tool", "pattern", "skill", "from")
     return table_view(
         "Rules beyond the defaults" if rows else "No rules beyond the defaults", heads, rows, notes
     )
+
+
+def mode(magics: Controls, words: str) -> str:
+    """Show or choose the mode."""
+    if words:
+        if words not in MODES:
+            raise UsageProblem(f"There is no mode {words!r}; there are: {', '.join(MODES)}.")
+        magics.use_mode(words)
+    now = magics.policy().mode
+    others = "\n".join(f"  {name}: {text}" for name, text in MODES.items() if name != now)
+    return f"Mode {now}: {MODES[now]}.\nOthers, with %agent mode NAME:\n{others}"
 
 
 def reset(magics: Controls, words: str) -> str:
@@ -163,14 +219,25 @@ def _no_words(name: str, words: str) -> None:
         raise UsageProblem(f"%agent {name} takes no words, but got {words!r}.")
 
 
+_RULE = "TOOL [PATTERN] [--always]"
+
 COMMANDS: tuple[Command, ...] = (
     Command("help", "help", "this table", help_view),
     Command("model", "model [NAME]", "which model answers and why; choose another", model),
     Command("test", "test", "make one small request and explain what is wrong", test),
-    Command("allow", "allow TOOL [PATTERN]", "run such calls without asking", _decide("allow")),
-    Command("ask", "ask TOOL [PATTERN]", "ask before such calls", _decide("ask")),
-    Command("deny", "deny TOOL [PATTERN]", "never run such calls", _decide("deny")),
-    Command("policy", "policy [reset]", "the rules in force; drop this session's", policy),
+    Command("allow", f"allow {_RULE}", "run such calls without asking", _decide("allow")),
+    Command("ask", f"ask {_RULE}", "ask before such calls", _decide("ask")),
+    Command("deny", f"deny {_RULE}", "never run such calls", _decide("deny")),
+    Command(
+        "mode", "mode [NAME]", "ask, accept-edits, plan or auto, for calls without a rule", mode
+    ),
+    Command(
+        "policy",
+        "policy [drop TOOL [PATTERN] | reset]",
+        "the rules in force; take some back",
+        policy,
+    ),
+    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("reset", "reset", "forget the conversation", reset),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.magics.views import View, pairs_view
+from agent_magics.policy import MODES
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -30,6 +31,8 @@ def panel_view(magics: Controls) -> View:
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
             f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}",
         ),
+        ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
+        ("reviewer", magics.judge),
         ("approvals", route.detail),
         ("workspace", str(magics.services.workspace.root())),
     ]
@@ -40,7 +43,7 @@ def panel_view(magics: Controls) -> View:
     if config.suggested_model:
         notes.append(f"The project suggests the model {config.suggested_model}.")
     notes.append("Commands: %agent help")
-    return pairs_view("agent_magics", pairs, notes)
+    return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
 
 
 def _model(magics: Controls) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from agent_magics.catalogue import loaded_by_model
 from agent_magics.context import ActiveSkill
 from agent_magics.library.resources import resource_files
+from agent_magics.library.trust import needs_trust
 from agent_magics.magics.activation import Active
 from agent_magics.magics.services import Services
 from agent_magics.messages import Assistant, Conversation, ToolResult
@@ -29,7 +30,7 @@ def selectable(services: Services, active: Active) -> tuple[Skill, ...]:
         and entry.skill.name not in disabled
         and entry.skill.name not in taken
         and not flag(entry.skill, "disable-model-invocation", default=False)
-        and (entry.skill.origin != "project" or services.trust.trusted(entry.skill))
+        and (not needs_trust(entry.skill) or services.trust.trusted(entry.skill))
     )
 
 

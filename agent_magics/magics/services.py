@@ -10,7 +10,7 @@ from typing import Protocol
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
-from agent_magics.policy import Answer, Policy, Rule
+from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
 from agent_magics.session import Session
 from agent_magics.skill import Skill
@@ -72,6 +72,10 @@ class Configured(Protocol):
         """Names that are not offered."""
 
     @property
+    def mode(self) -> Mode:
+        """What happens to calls that no rule speaks about."""
+
+    @property
     def suggested_model(self) -> str:
         """The project's suggestion."""
 
@@ -84,7 +88,7 @@ class TrustStore(Protocol):
     """Which contents of project skills the person trusts."""
 
     def trusted(self, skill: Skill) -> bool:
-        """Whether the skill's code may be imported."""
+        """Whether the person has trusted exactly this content."""
 
     def remember(self, skill: Skill) -> None:
         """Trust exactly this content from now on."""
@@ -104,9 +108,12 @@ class Services:
         project: The project's instructions, fresh.
         configuration: Both configuration files, fresh.
         choose: Which model answers.
-        trust: For project skills with code.
+        trust: For project skills.
         preapproved: An answer that an option gave beforehand, for headless runs.
         switch: Enables or disables a skill by name, for later kernels as well.
+        notes: The names of the notes from earlier work; none where they are off.
+        keep: Makes a rule last, for later kernels as well.
+        drop: Takes such a rule back; whether there was one.
         own_skills: The folder of the person's own skills.
         config_file: Where the user's configuration lies.
     """
@@ -123,6 +130,9 @@ class Services:
     trust: TrustStore
     preapproved: Callable[[Question], Answer | None]
     switch: Callable[[str, bool], None]
+    notes: Callable[[], tuple[str, ...]]
+    keep: Callable[[Rule], None]
+    drop: Callable[[Rule], bool]
     own_skills: Path
     config_file: Path
 
@@ -132,6 +142,8 @@ class Controls(Protocol):
 
     services: Services
     session: Session
+    sessions: dict[str, Session]
+    judge: str
 
     def choice(self, model: str | None = None) -> ModelChoice:
         """The model that would answer now."""
@@ -143,7 +155,10 @@ class Controls(Protocol):
         """Forget a conversation and what was read in it."""
 
     def policy(self, session: Session | None = None) -> Policy:
-        """The rules in force."""
+        """The rules and the mode in force."""
+
+    def use_mode(self, mode: Mode) -> None:
+        """Treat calls that no rule speaks about in this way from now on."""
 
     def all_tools(self) -> tuple[Tool, ...]:
         """Every tool a rule can be about now."""

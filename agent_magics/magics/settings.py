@@ -9,6 +9,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode
 
 from agent_magics.calls import Limits
 from agent_magics.frontends.stage import Approvals, StageSettings
+from agent_magics.policy import MODES
 
 
 class AgentSettings(Magics):
@@ -24,6 +25,17 @@ class AgentSettings(Magics):
         ["auto", "widgets", "prompt", "deny"],
         "auto",
         help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
+    ).tag(config=True)
+    mode = Enum(
+        ["", *MODES],
+        "",
+        help="What happens to calls that no rule speaks about: ask, accept-edits, plan, auto "
+        "(see %agent mode); empty: as your configuration says, else ask.",
+    ).tag(config=True)
+    judge = Unicode(
+        "",
+        help="A model that reviews calls before you are asked about them, and may allow or refuse "
+        "them; empty: none.",
     ).tag(config=True)
     approval_timeout = Float(
         None,
@@ -51,6 +63,14 @@ class AgentSettings(Magics):
     context_window = Int(
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
     ).tag(config=True)
+    tool_threshold = Int(
+        40,
+        min=0,
+        help="Tools that one request describes; the others are found with find_tools. 0: all.",
+    ).tag(config=True)
+    memory = Bool(False, help="Let the agent keep notes for later work; you approve each one.").tag(
+        config=True
+    )
     quiet = Bool(False, help="Show the answer and the questions only.").tag(config=True)
     times = Bool(True, help="Say in notebooks how long things took; off for stored ones.").tag(
         config=True
@@ -59,7 +79,8 @@ class AgentSettings(Magics):
     skill_code = Enum(
         ["ask", "never", "allow"],
         "ask",
-        help="The tools.py of project skills: ask before it is imported, never, or always.",
+        help="Project skills you have not trusted: ask before their text or code is used; allow: "
+        "use them without asking; never: their code is not imported, trusted or not.",
     ).tag(config=True)
     skill_selection = Enum(
         ["user", "model", "both"],

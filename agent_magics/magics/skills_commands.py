@@ -8,7 +8,9 @@ from pathlib import Path
 
 from agent_magics.library.authoring import checked, copied, created
 from agent_magics.library.discovery import Entry
+from agent_magics.library.trust import needs_trust
 from agent_magics.magics.services import Services
+from agent_magics.magics.trusting import shown
 from agent_magics.magics.views import View, table_view
 
 
@@ -55,8 +57,11 @@ def _entries(path: str, root: Path, services: Services, tools: list[str]) -> tup
 
 def _trust(name: str, services: Services) -> str:
     skill = services.library.find(name)
+    if not needs_trust(skill):
+        return f"The skill {skill.name} is not this project's ({skill.origin}); it needs no trust."
+    facts = shown(skill)[0].text
     services.trust.remember(skill)
-    return f"Trusted: {skill.name} as it is now ({skill.digest[:12]}); a change asks again."
+    return f"Trusted: {skill.name} as it is now; a change asks again.\n{facts}"
 
 
 def _switch(name: str, services: Services, *, on: bool) -> str:

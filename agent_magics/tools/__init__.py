@@ -15,10 +15,13 @@ from agent_magics.messages import JSON, Display
 from agent_magics.ports import Kernel
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.changing import edit_tool, write_tool
+from agent_magics.tools.delegating import Delegation, delegate_tool
 from agent_magics.tools.fetching import fetch_tool
 from agent_magics.tools.listing import glob_tool, ls_tool
 from agent_magics.tools.live_python import python_tool
+from agent_magics.tools.memory import Memory, memory_tools
 from agent_magics.tools.plain import sendable
+from agent_magics.tools.planning import todo_tool
 from agent_magics.tools.reading import read_tool
 from agent_magics.tools.searching import grep_tool
 from agent_magics.tools.shell import run_shell_tool
@@ -26,6 +29,7 @@ from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
 
 Maker: TypeAlias = Callable[[Workspace], Tool]
+CellMaker: TypeAlias = Callable[[Workspace, Delegation], Tool]
 KernelMaker: TypeAlias = Callable[[Workspace, Kernel], Tool]
 WebMaker: TypeAlias = Callable[[Workspace, Web], Tool]
 
@@ -37,7 +41,10 @@ MAKERS: tuple[Maker, ...] = (
     write_tool,
     edit_tool,
     run_shell_tool,
+    todo_tool,
 )
+CELL_MAKERS: tuple[CellMaker, ...] = (delegate_tool,)
+"""Tools that need the turn of the running cell."""
 KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
 """Tools that act on the user's live kernel; left out where there is none."""
 WEB_MAKERS: tuple[WebMaker, ...] = (fetch_tool,)
@@ -45,17 +52,26 @@ WEB_MAKERS: tuple[WebMaker, ...] = (fetch_tool,)
 
 
 def builtin_tools(
-    workspace: Workspace, kernel: Kernel | None = None, web: Web | None = None
+    workspace: Workspace,
+    kernel: Kernel | None = None,
+    delegation: Delegation | None = None,
+    memory: Memory | None = None,
+    web: Web | None = None,
 ) -> tuple[Tool, ...]:
     """Every built-in tool.
 
     Args:
         workspace: What the file tools work in.
         kernel: The user's IPython; None: without the tools that need it.
+        delegation: What the running cell lends to sub-agents; None: there is no cell.
+        memory: Notes that outlive a conversation; None: there are none.
         web: What may be asked there, and pages that were; None: the public web, directly.
     """
     made = [make(workspace) for make in MAKERS]
     made += [make(workspace, web or Web()) for make in WEB_MAKERS]
+    made += [make(workspace, delegation or Delegation()) for make in CELL_MAKERS]
+    if memory is not None:
+        made += memory_tools(memory)
     if kernel is not None:
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
     return tuple(_discreet(tool, workspace) for tool in made)
