@@ -131,7 +131,8 @@ def test_a_whole_turn_reads_as_a_record():
         "[… 21 lines not shown here …]\n28  x\n29  x\n```",
         f"⊘ `edit a.py` · denied: “not now”\n\n```diff\n{DIFF}```",
         "## Found\n\n- one **bug**",
-        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens · 14 s",
+        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens"
+        " · 14 s",
     ]
 
 
@@ -628,7 +629,8 @@ def test_quiet_leaves_answers_decisions_warnings_and_the_footer():
         f"⊘ `edit a.py` · denied\n\n```diff\n{DIFF}```",
         "⚠ careful",
         "Done.",
-        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens · 14 s",
+        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens"
+        " · 14 s",
     ]
 
 
