@@ -52,6 +52,7 @@ def system_prompt(
     active: Sequence[ActiveSkill],
     catalogue: str = "",
     notes: Sequence[str] = (),
+    origin: str = "",
 ) -> str:
     """Base instructions, the project's, the catalogue, then the active skills' in order of use.
 
@@ -60,8 +61,9 @@ def system_prompt(
         active: The skills in force whose text stands here and not in the conversation.
         catalogue: The skills that the model may choose itself; may be empty.
         notes: The names of notes from earlier work; their texts are read with a tool.
+        origin: Where prompts come from, if not from a cell.
     """
-    parts = [BASE]
+    parts = [BASE, origin] if origin else [BASE]
     if notes:
         parts.append(
             "Notes from earlier work, which memory_read opens and which may be out of date: "

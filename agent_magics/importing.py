@@ -9,17 +9,38 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class _Closed:
+    """Who keeps the working folder out of `sys.path` now, and what that was before the first."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    inside: int = 0
+    before: list[str] = field(default_factory=list)
+
+
+# `sys.path` is one for all threads: of several that close it, the last one gives it back.
+_CLOSED = _Closed()
 
 
 @contextmanager
 def installed_only() -> Iterator[None]:
     """While this lasts, new imports do not see the working folder."""
-    before = list(sys.path)
-    here = {"", ".", os.getcwd()}  # noqa: PTH109  # as it stands in sys.path, links and all
-    sys.path[:] = [entry for entry in before if entry not in here]
+    with _CLOSED.lock:
+        if not _CLOSED.inside:
+            _CLOSED.before = list(sys.path)
+            here = {"", ".", os.getcwd()}  # noqa: PTH109  # as it stands in sys.path, links and all
+            sys.path[:] = [entry for entry in sys.path if entry not in here]
+        _CLOSED.inside += 1
     try:
         yield
     finally:
-        sys.path[:] = before
+        with _CLOSED.lock:
+            _CLOSED.inside -= 1
+            if not _CLOSED.inside:
+                sys.path[:] = _CLOSED.before
