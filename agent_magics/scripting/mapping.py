@@ -241,7 +241,7 @@ class _Run:
         try:
             failure = future.exception()
         except CancelledError:
-            self._settle(replace(item, error="the executor cancelled it"))
+            self._settle(replace(item, error=self.stopped or "the executor cancelled it"))
             return
         if failure is None:
             self._settle(self._answered(item, future.result()))
@@ -286,7 +286,7 @@ class _Run:
 
     def _interrupted(self) -> None:
         """End what runs in threads, give up the rest, and take what is done."""
-        self.unread = not self.exhausted
+        self.unread, self.stopped = not self.exhausted, "interrupted"
         with suppress(KeyboardInterrupt):  # a second one does not wait for the turns
             for future in self.waiting:
                 future.cancel()

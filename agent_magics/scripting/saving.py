@@ -42,7 +42,7 @@ class SaveFile:
     def opened(path: str | Path, redact: Redact) -> SaveFile:
         """The file with what is in it.
 
-        A last line that a crash left unfinished is passed over.
+        Lines that a crash left unfinished are passed over.
 
         Raises:
             UsageProblem: It cannot be read or written, or holds something else.
@@ -57,11 +57,10 @@ class SaveFile:
         lines = text.split("\n")
         file.torn = bool(lines[-1])
         for number, line in enumerate(lines, start=1):
-            last = number == len(lines)
             entry = _entry(line)
             if entry is not None:
                 file.known[str(entry["key"])] = entry
-            elif line.strip() and not (last and _begun(line)):
+            elif line.strip() and not _begun(line):
                 raise UsageProblem(
                     f"{file.path}, line {number}: this is no answer that agent_magics.map saved; "
                     "name another file in save=."
