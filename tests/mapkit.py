@@ -42,6 +42,6 @@ class AtOnce(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # as every executor does
             future.set_exception(error)
         return future

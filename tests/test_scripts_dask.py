@@ -10,7 +10,7 @@ import pytest
 
 import agent_magics
 from tests.lab_endpoint import PATIENCE, Says
-from tests.mapkit import echo
+from tests.mapkit import echo, input_of
 
 pytest.importorskip("distributed")
 pytest_plugins = ["tests.mapkit_fixtures"]
@@ -20,7 +20,7 @@ ITEMS = 200
 
 @pytest.fixture
 def client(program):
-    """A client of a cluster with two workers, each a process; they see the program's environment."""
+    """A client of a cluster with two workers, each a process; they inherit the environment."""
     from distributed import Client, LocalCluster
 
     with (
@@ -75,6 +75,24 @@ def test_a_function_of_the_program_travels_and_equal_inputs_are_asked_one_by_one
     )  # fmt: skip
     assert result.texts == ["3 letters"] * 5
     assert len(endpoint.requests(model)) == 10
+
+
+def test_an_item_whose_workers_die_is_reported_and_the_others_are_done(client, endpoint, model):
+    client.cluster.scheduler.allowed_failures = 0
+
+    def die() -> str:
+        """End the worker."""
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ""
+
+    def answer(request):
+        return Says("", (("die", {}),)) if input_of(request) == "poison" else echo(request)
+
+    endpoint.answering(model, answer)
+    options = {"executor": client.get_executor(), "tools": [die], "policy": ["allow die"]}
+    (item,) = agent_magics.map("Say.", ["poison"], **options)
+    assert (item.status, "KilledWorker" in item.error) == ("failed", True)
+    assert agent_magics.map("Say.", ["a", "b"], **options).texts == ["echo a", "echo b"]
 
 
 def test_an_interrupt_leaves_the_cluster_usable(client, endpoint, model):

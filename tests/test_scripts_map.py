@@ -24,7 +24,6 @@ from agent_magics.scripting.inputs import Prompts
 from agent_magics.scripting.items import InputsFailed, Item, MapInterrupted, MapResult
 from agent_magics.scripting.jobs import Done, Lent
 from agent_magics.scripting.mapping import Bounds, Mapping
-from agent_magics.scripting.options import checked
 from agent_magics.session import TurnResult
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import AtOnce, echo, input_of, prompt_of
@@ -85,7 +84,9 @@ def test_an_item_that_fails_is_kept_and_the_others_go_on(program, endpoint, mode
 def test_a_call_that_asks_is_refused_in_each_item(program, endpoint, model):
     def answer(request):
         told = [m for m in request["messages"] if m["role"] == "tool"]
-        return Says("no" if told else "", () if told else (("write", {"path": "a", "content": ""}),))
+        return Says(
+            "no" if told else "", () if told else (("write", {"path": "a", "content": ""}),)
+        )
 
     endpoint.answering(model, answer)
     result = agent_magics.map("Write.", range(2))
@@ -133,6 +134,25 @@ def test_whatever_the_input_is_its_fence_ends_once(text):
     said = Prompts("Read.").text(text)
     assert said.lower().count("</input>") == 1
     assert said.endswith("\n</input>")
+
+
+class Frame:
+    """As a data frame: iterating gives its columns, and `str` leaves out the middle."""
+
+    columns, shape = ("a",), (1, 1)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __str__(self):
+        return "first … last"
+
+    def to_string(self):
+        return "first middle last"
+
+
+def test_a_frame_or_an_array_is_attached_whole():
+    assert "first middle last" in Prompts("Read.").text(Frame())
 
 
 class Odd:
@@ -190,7 +210,9 @@ def test_the_error_of_a_generator_keeps_what_is_done():
         yield 2
         raise OSError("the disk is gone")
 
-    with pytest.raises(InputsFailed, match="Input 2 could not be read .*the disk is gone") as caught:
+    with pytest.raises(
+        InputsFailed, match=r"Input 2 could not be read .*the disk is gone"
+    ) as caught:
         over(inputs())
     assert caught.value.result.texts == ["p 1", "p 2"]
     assert isinstance(caught.value, AgentMagicsError)
@@ -203,9 +225,7 @@ def test_a_budget_stops_the_rest_and_says_so():
     result = over(range(10), AtOnce(), tokens=25)
     # Four were given to the executor when the third used the budget up.
     assert [item.status for item in result] == ["done"] * 4 + ["not run"] * 6
-    assert {item.error for item in result.not_run} == {
-        "the total budget of 25 tokens is used up"
-    }
+    assert {item.error for item in result.not_run} == {"the total budget of 25 tokens is used up"}
     assert not result.failed
 
 
@@ -382,9 +402,10 @@ def test_an_interrupt_keeps_what_is_done_and_hangs_up(program, endpoint, model, 
     saved.touch()
     endpoint.answering(model, answer)
     threading.Thread(target=press, daemon=True).start()
-    with ThreadPoolExecutor(2) as pool, pytest.raises(MapInterrupted) as caught:
-        executor = None if own else pool
-        agent_magics.map("Say.", range(50), executor=executor, workers=2, save=saved)
+    with ThreadPoolExecutor(2) as pool:
+        options = {"executor": None if own else pool, "workers": 2, "save": saved}
+        with pytest.raises(MapInterrupted) as caught:
+            agent_magics.map("Say.", range(50), **options)
     result = caught.value.result
     assert result.texts[:6] == [f"echo {i}" for i in range(6)]
     assert {item.status for item in result[6:]} == {"not run"}
@@ -473,6 +494,8 @@ def test_an_executor_is_given_a_bounded_number_of_items():
     [
         ({"inputs": "a text"}, "another iterable, not str"),
         ({"inputs": 3}, "another iterable, not int"),
+        ({"inputs": {"a": 1}}, "its .values()"),
+        ({"inputs": Frame()}, r"to_dict\('records'\)"),
         ({"prompt": ""}, "empty"),
         ({"prompt": 3}, "a text, not int"),
         ({"workers": 0}, "workers is a number from 1"),

@@ -123,8 +123,7 @@ class Mapping:
             InputsFailed: The iterable raised.
             MapInterrupted: Somebody stopped it.
         """
-        if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable):
-            raise UsageProblem(f"inputs is a list or another iterable, not {_kind(inputs)}.")
+        _check_inputs(inputs)
         total = len(inputs) if isinstance(inputs, Sized) else None
         if executor is not None:
             if not callable(getattr(executor, "submit", None)):
@@ -312,6 +311,19 @@ class _Run:
     def _said(self, error: Exception) -> str:
         told = str(error) if isinstance(error, AgentMagicsError) else ""
         return self.mapping.redact(told or f"{type(error).__name__}: {error}")
+
+
+def _check_inputs(inputs: object) -> None:
+    """What can be iterated over, but not by what a person means, is refused, too."""
+    if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable):
+        raise UsageProblem(f"inputs is a list or another iterable, not {_kind(inputs)}.")
+    if isinstance(inputs, dict):
+        raise UsageProblem("inputs is a dict; say which: its .values(), or list(its .items()).")
+    if hasattr(inputs, "columns") and hasattr(inputs, "shape"):
+        raise UsageProblem(
+            "inputs is a data frame; for one item a row: df.to_dict('records') of pandas, "
+            "df.to_dicts() of polars."
+        )
 
 
 def _kind(value: object) -> str:
