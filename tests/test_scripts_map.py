@@ -20,10 +20,11 @@ import agent_magics
 from agent_magics.calls import Limits
 from agent_magics.errors import AgentMagicsError, UsageProblem
 from agent_magics.messages import Usage
+from agent_magics.scripting.bounds import Bounds
 from agent_magics.scripting.inputs import Prompts
 from agent_magics.scripting.items import InputsFailed, Item, MapInterrupted, MapResult
 from agent_magics.scripting.jobs import Done, Lent
-from agent_magics.scripting.mapping import Bounds, Mapping
+from agent_magics.scripting.mapping import Mapping
 from agent_magics.session import TurnResult
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import AtOnce, echo, input_of, prompt_of
@@ -79,6 +80,18 @@ def test_an_item_that_fails_is_kept_and_the_others_go_on(program, endpoint, mode
     assert [item.status for item in result] == ["done", "done", "failed", "done", "done"]
     assert "broken" in result[2].error
     assert [item.input for item in result.failed] == [2]
+
+
+def test_what_an_endpoint_refuses_is_learnt_once_for_all_items(program, endpoint, model):
+    def answer(request):
+        if "stream_options" in request:
+            return Says("Unknown parameter: 'stream_options'.", status=400)
+        return echo(request)
+
+    endpoint.answering(model, answer)
+    result = agent_magics.map("Say it.", range(10), workers=1)
+    assert result.texts == [f"echo {i}" for i in range(10)]
+    assert len(endpoint.requests(model)) == 11
 
 
 def test_a_call_that_asks_is_refused_in_each_item(program, endpoint, model):

@@ -24,6 +24,7 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
+from agent_magics.providers.endpoint import Learnt
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
@@ -121,6 +122,7 @@ def make_services(
     magics: Owner,
     environment: Environment,
     variables: Mapping[str, str],
+    learnt: Learnt | None = None,
 ) -> Services:
     """Everything the magics of one shell, or one turn of a program, talk to.
 
@@ -129,6 +131,7 @@ def make_services(
         magics: Whose settings (workspace, skill paths) are read at each use.
         environment: What the process's environment says.
         variables: The environment itself, for the variable that a configuration names.
+        learnt: What endpoints taught earlier turns of the same program.
     """
     config_file = (
         environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
@@ -182,7 +185,7 @@ def make_services(
             data,
         )
 
-    choose = ModelChooser(environment, variables, configuration)
+    choose = ModelChooser(environment, variables, configuration, learnt=learnt or Learnt())
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
         (Bubblewrap(), Landlock()),

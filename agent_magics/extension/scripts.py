@@ -21,12 +21,14 @@ from agent_magics.frontends import showing
 from agent_magics.frontends.progress import progress_here
 from agent_magics.importing import installed_only
 from agent_magics.ports import Renderer
+from agent_magics.providers.endpoint import Learnt
 from agent_magics.providers.profiles import OPENAI_URL
 from agent_magics.scripting.answering import here
+from agent_magics.scripting.bounds import Bounds
 from agent_magics.scripting.inputs import Prompts, Template
 from agent_magics.scripting.items import MapResult
 from agent_magics.scripting.jobs import Done, Lent, Runners, done
-from agent_magics.scripting.mapping import Bounds, Mapping
+from agent_magics.scripting.mapping import Mapping
 from agent_magics.scripting.options import Options, RunOptions, checked, checked_prompt
 from agent_magics.scripting.saving import SaveFile
 from agent_magics.scripting.turns import Prepared, prepared
@@ -157,18 +159,20 @@ def _worked(options: Options, lent: Lent, text: str, number: int, runners: Runne
     if lent.key and not environment.api_key:
         sources = {**(environment.sources or {}), "api_key": lent.name}
         environment = replace(environment, api_key=lent.key, sources=sources)
-    return done(lambda: _ready(options, environment, warn=_said_before), text, runners)
+    learnt = runners.learnt if runners is not None else None
+    return done(lambda: _ready(options, environment, _said_before, learnt), text, runners)
 
 
 def _ready(
     options: Options,
     environment: Environment | None = None,
     warn: Callable[[str], None] | None = None,
+    learnt: Learnt | None = None,
 ) -> Prepared:
     owner = ScriptOwner(options.cwd)
     with installed_only():
         known = environment or read_environment(os.environ)
-        services = make_services(None, owner, known, os.environ)
+        services = make_services(None, owner, known, os.environ, learnt)
         services.configuration()  # which imports what reads it
     return prepared(options, services, owner.session, warn=warn)
 

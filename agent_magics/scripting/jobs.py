@@ -14,6 +14,7 @@ from typing import Any
 from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.runner import Runner
 from agent_magics.messages import Usage
+from agent_magics.providers.endpoint import Learnt
 from agent_magics.scripting.turns import Prepared
 from agent_magics.session import TurnResult
 
@@ -49,9 +50,13 @@ class Done:
 
 
 class Runners:
-    """The turns that run in the threads of this process, so that an interrupt can end them."""
+    """The turns that run in the threads of this process.
+
+    An interrupt can end them, and what an endpoint teaches one of them, all know.
+    """
 
     def __init__(self) -> None:
+        self.learnt = Learnt()
         self._running: set[Runner[Any]] = set()
         self._lock = threading.Lock()
         self._stopped = False
