@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import stat
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -389,6 +390,25 @@ def test_findings_are_collected_saved_and_resumed(program, endpoint, model):
     assert second[0].saved
     for result in (first, second):
         assert [(f.file, f.line, f.message) for f in result.findings] == [("a.py", 1, "eval")]
+
+
+def test_items_that_load_a_skills_code_at_once_do_not_disturb_each_other(
+    program, endpoint, model, monkeypatch
+):
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    before, modules = list(sys.path), set(sys.modules)
+
+    def answer(request):
+        told = any(m["role"] == "tool" for m in request["messages"])
+        return echo(request) if told else Says("", (("git_diff", {}),))
+
+    endpoint.answering(model, answer)
+    options = {"skills": "code-review", "policy": ["allow git_diff"], "workers": 8}
+    result = agent_magics.map("Review.", range(40), **options)
+    assert result.texts == [f"echo {i}" for i in range(40)]
+    assert {call.name for item in result for call in item.result.calls} == {"git_diff"}
+    assert sys.path == before
+    assert not [name for name in set(sys.modules) - modules if "_agent_magics_skill" in name]
 
 
 # -- interrupts -----------------------------------------------------------------------------

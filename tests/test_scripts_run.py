@@ -15,7 +15,7 @@ import pytest
 
 import agent_magics
 from agent_magics.errors import ModelError, SkillError, UsageProblem
-from agent_magics.importing import installed_only
+from agent_magics.importing import alone, installed_only
 from agent_magics.policy import Answer, Rule
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import prompt_of
@@ -308,4 +308,31 @@ def test_threads_that_import_at_once_give_the_path_back(monkeypatch):
     for thread in threads:
         thread.join(PATIENCE)
     assert seen == [False]
+    assert sys.path == before
+
+
+def test_work_that_changes_the_process_is_alone_and_may_import_itself(monkeypatch):
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    before = list(sys.path)
+    closed, leave = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def importing():
+        with installed_only():
+            closed.set()
+            assert leave.wait(PATIENCE)
+            order.append("imported")
+
+    def changing():
+        assert closed.wait(PATIENCE)
+        leave.set()
+        with alone(), installed_only(), alone():
+            order.append("" if "" in sys.path else "alone")
+
+    threads = [threading.Thread(target=work) for work in (importing, changing)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["imported", "alone"]
     assert sys.path == before
