@@ -105,6 +105,8 @@ def test_a_call_that_asks_is_refused_in_each_item(program, endpoint, model):
     endpoint.answering(model, answer)
     result = agent_magics.map("Write.", range(2))
     assert [[call.name for call in item.result.refused] for item in result] == [["write"]] * 2
+    assert [call.name for call in result.refused] == ["write"] * 2
+    assert "2 calls refused" in result.summary()
 
 
 def test_a_function_makes_the_prompts_and_its_errors_stay_with_their_items(
@@ -189,6 +191,12 @@ def test_inputs_of_every_kind_become_text_or_an_error_of_their_own(program, endp
     assert result[6].error == "RuntimeError: no words"
     assert (result[7].text, result[8].text) == ("echo x/y", "echo ab")
     assert "its repr raised RuntimeError" in str(result)
+
+
+def test_an_input_that_no_model_takes_is_said_and_not_sent(program, endpoint, model):
+    (item,) = agent_magics.map("Say it.", ["x" * 2_000_001])
+    assert item.error.startswith("The input has 2,000,001 characters; at most 2,000,000")
+    assert endpoint.requests(model) == []
 
 
 def test_no_inputs_are_an_empty_result(program):

@@ -14,7 +14,7 @@ from agent_magics.frontends.summary import count, safe_line
 from agent_magics.importing import installed_only
 from agent_magics.magics.views import View, table_view
 from agent_magics.messages import JSON, Usage
-from agent_magics.session import TurnResult
+from agent_magics.session import CallRecord, TurnResult
 
 Status: TypeAlias = Literal["done", "failed", "not run"]
 
@@ -106,6 +106,12 @@ class MapResult(Sequence[Item]):
         return MapResult(tuple(item for item in self.items if item.status == "not run"))
 
     @property
+    def refused(self) -> tuple[CallRecord, ...]:
+        """The calls of all items that were not allowed to run; see `TurnResult.refused`."""
+        results = (item.result for item in self.items if item.result is not None)
+        return tuple(call for result in results for call in result.refused)
+
+    @property
     def usage(self) -> Usage:
         """Tokens of all items; those of saved answers were used earlier and do not count."""
         return sum((item.usage for item in self.items if not item.saved), Usage())
@@ -144,6 +150,7 @@ class MapResult(Sequence[Item]):
         parts += [f"{len(self.failed)} failed"] if self.failed else []
         parts += [f"{len(self.not_run)} not run"] if self.not_run else []
         parts += ["inputs left unread"] if self.unread else []
+        parts += [f"{len(self.refused)} calls refused"] if self.refused else []
         parts.append(tokens(self.usage))
         return " · ".join(parts)
 
