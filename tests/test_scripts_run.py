@@ -31,7 +31,9 @@ def test_a_program_gets_the_turns_result_and_nothing_is_printed(program, endpoin
     endpoint.script(model, Says("Forty-two."))
     result = agent_magics.run("What is the answer? {x} $y %s")
     assert (result.text, result.model, result.reason) == ("Forty-two.", model, "answered")
-    assert prompt_of(endpoint.requests(model)[0]) == "What is the answer? {x} $y %s"
+    (request,) = endpoint.requests(model)
+    assert prompt_of(request) == "What is the answer? {x} $y %s"
+    assert "does not come from a cell but from a program" in request["messages"][0]["content"]
     assert capfd.readouterr() == ("", "")
 
 
