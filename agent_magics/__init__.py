@@ -2,7 +2,7 @@
 
 `%load_ext agent_magics` registers `%skills`, `%use`, `%unuse`, `%agent` and `%%agent`. Importing
 the package does nothing and costs next to nothing. `from agent_magics import tool` gives the
-decorator for a skill's `tools.py`.
+decorator for a skill's `tools.py`; `run`, `arun` and `map` are the agent for programs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from agent_magics.extension.scripts import arun as arun
+    from agent_magics.extension.scripts import map as map  # noqa: A004  # agent_magics.map
+    from agent_magics.extension.scripts import run as run
     from agent_magics.marking import tool as tool
 
 __version__ = "0.1.0"
@@ -35,6 +38,15 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    """What is for programs, imported when it is asked for."""
+    if name not in ("run", "arun", "map"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agent_magics.extension import scripts
+
+    return getattr(scripts, name)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -61,6 +61,7 @@ def system_prompt(
     notes: Sequence[str] = (),
     *,
     planning: bool = False,
+    origin: str = "",
 ) -> str:
     """Base instructions, the project's, the catalogue, then the active skills' in order of use.
 
@@ -70,8 +71,9 @@ def system_prompt(
         catalogue: The skills that the model may choose itself; may be empty.
         notes: The names of notes from earlier work; their texts are read with a tool.
         planning: Whether nothing may be changed in this turn.
+        origin: Where the prompt comes from, if not from a cell.
     """
-    parts = [BASE, PLANNING] if planning else [BASE]
+    parts = [BASE, *([origin] if origin else []), *([PLANNING] if planning else [])]
     if notes:
         parts.append(
             "Notes from earlier work, which memory_read opens and which may be out of date: "

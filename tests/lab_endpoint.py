@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -41,6 +41,8 @@ class Endpoint:
     def __init__(self) -> None:
         self._answers: dict[str, deque[Says]] = defaultdict(deque)
         self._requests: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._keys: dict[str, list[str]] = defaultdict(list)
+        self._functions: dict[str, Callable[[dict[str, Any]], Says]] = {}
         self._news = threading.Condition()
         self._released: set[str] = set()
         self._gone: set[str] = set()
@@ -60,12 +62,20 @@ class Endpoint:
         """What the model of this name says, one answer per request."""
         self._answers[model].extend(answers)
 
+    def answering(self, model: str, answer: Callable[[dict[str, Any]], Says]) -> None:
+        """What the model of this name says to any request; called from several threads."""
+        self._functions[model] = answer
+
     def requests(self, model: str, count: int = 0) -> list[dict[str, Any]]:
         """What the model was sent so far, as soon as it has been asked `count` times."""
         with self._news:
             come = self._news.wait_for(lambda: len(self._requests[model]) >= count, PATIENCE)
             assert come, f"{model} was asked {len(self._requests[model])} times, not {count}"
             return list(self._requests[model])
+
+    def keys(self, model: str) -> list[str]:
+        """The API key of each request so far."""
+        return list(self._keys[model])
 
     def told(self, model: str) -> list[str]:
         """The tool results in the newest request, in order."""
@@ -96,6 +106,9 @@ class Endpoint:
         with self._news:
             self._requests[model].append(request)
             self._news.notify_all()
+        if model in self._functions:
+            return self._functions[model](request)
+        with self._news:
             answers = self._answers[model]
             return answers.popleft() if answers else Says(f"(nothing more is written for {model})")
 
@@ -109,7 +122,10 @@ class Endpoint:
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 request = json.loads(self.rfile.read(length))
-                says, model = endpoint._next(request), request["model"]
+                model = request["model"]
+                key = str(self.headers["Authorization"]).removeprefix("Bearer ")
+                endpoint._keys[model].append(key)
+                says = endpoint._next(request)
                 if says.status != 200:
                     body = json.dumps({"error": {"message": says.text}}).encode()
                     self.send_response(says.status)

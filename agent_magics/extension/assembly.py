@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import platformdirs
 
@@ -24,6 +24,7 @@ from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
 from agent_magics.ports import CodeOutput
+from agent_magics.providers.endpoint import Learnt
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
@@ -44,13 +45,49 @@ from agent_magics.undo.store import Store
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from agent_magics.magics.agent import AgentMagics
     from agent_magics.ports import Kernel
+    from agent_magics.session import Session
     from agent_magics.skill import Skill
     from agent_magics.tool import Tool
     from agent_magics.tools.delegating import Delegation
 
 T = TypeVar("T")
+
+
+class Owner(Protocol):
+    """Whose settings are read: the magics of a shell, or what a program asks for."""
+
+    @property
+    def session(self) -> Session:
+        """The conversation at hand."""
+
+    @property
+    def workspace(self) -> str:
+        """The folder that the agent works in; empty: the working folder."""
+
+    @property
+    def skill_paths(self) -> Sequence[str]:
+        """Further folders with skills."""
+
+    @property
+    def memory(self) -> bool:
+        """Whether there are notes that outlive a conversation."""
+
+    @property
+    def sandbox(self) -> str:
+        """Where shell commands run; empty: as the configuration says."""
+
+    @property
+    def sandbox_network(self) -> bool | None:
+        """Whether they may use the network; None: as the configuration says."""
+
+    @property
+    def undo_megabytes(self) -> int:
+        """Room for copies of changed files."""
+
+    @property
+    def session_days(self) -> int:
+        """Days without a turn after which a saved session is removed."""
 
 
 class _NoKernel:
@@ -81,18 +118,20 @@ def builtin_names() -> frozenset[str]:
 
 
 def make_services(
-    shell: InteractiveShell,
-    magics: AgentMagics,
+    shell: InteractiveShell | None,
+    magics: Owner,
     environment: Environment,
     variables: Mapping[str, str],
+    learnt: Learnt | None = None,
 ) -> Services:
-    """Everything the magics of one shell talk to.
+    """Everything the magics of one shell, or one turn of a program, talk to.
 
     Args:
-        shell: The user's IPython.
+        shell: The user's IPython; None: plain Python, without the tools that need a live kernel.
         magics: Whose settings (workspace, skill paths) are read at each use.
         environment: What the process's environment says.
         variables: The environment itself, for the variable that a configuration names.
+        learnt: What endpoints taught earlier turns of the same program.
     """
     config_file = (
         environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
@@ -146,7 +185,7 @@ def make_services(
             data,
         )
 
-    choose = ModelChooser(environment, variables, configuration)
+    choose = ModelChooser(environment, variables, configuration, learnt=learnt or Learnt())
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
         (Bubblewrap(), Landlock()),
@@ -176,7 +215,8 @@ def make_services(
         kernel: Kernel | None = None, delegation: Delegation | None = None
     ) -> tuple[Tool, ...]:
         notes = memory if magics.memory else None
-        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes, web)
+        live = kernel or (_NoKernel() if shell is not None else None)
+        return builtin_tools(workspace, live, delegation, notes, web)
 
     return Services(
         stage=Stage(shell),

@@ -38,6 +38,7 @@ class ModelChooser:
         configuration: Read afresh by its owner.
         find: Looks for servers on this machine.
         clock: Seconds.
+        learnt: What endpoints taught before.
     """
 
     environment: Environment
@@ -45,7 +46,7 @@ class ModelChooser:
     configuration: Callable[[], Configuration]
     find: Callable[[], tuple[Found, ...]] = find_servers
     clock: Callable[[], float] = time.monotonic
-    _learnt: Learnt = field(default_factory=Learnt)
+    learnt: Learnt = field(default_factory=Learnt)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -184,7 +185,7 @@ class ModelChooser:
 
                     preload()
                 self._made[model, endpoint] = OpenAIModel(
-                    model, endpoint=endpoint, lessons=self._learnt
+                    model, endpoint=endpoint, lessons=self.learnt
                 )
             return self._made[model, endpoint]
 

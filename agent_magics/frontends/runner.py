@@ -104,6 +104,10 @@ class Runner(Generic[T]):
             raise
         return result
 
+    def cancel(self) -> None:
+        """End the run from another thread, as an interrupt does that cannot reach this one."""
+        self._cancel()
+
     def run(self) -> T:
         """Start the agent's thread and serve it until it is done.
 

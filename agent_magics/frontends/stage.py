@@ -82,7 +82,7 @@ class Stage:
     """Runs coroutines in cells of one shell.
 
     Args:
-        shell: IPython's shell.
+        shell: IPython's shell; None: plain Python, which has no cells to run in.
         settings: For runs that bring none of their own.
     """
 

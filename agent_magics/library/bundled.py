@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from agent_magics.errors import SkillError
+from agent_magics.importing import alone
 from agent_magics.library.calling import Call, place, relative_name, said
 from agent_magics.library.folder import TOOLS, current_digest
 from agent_magics.library.isolation import SkillModules
@@ -54,6 +55,13 @@ def load_tools(
     file = skill.root / TOOLS
     if not file.exists():
         return ()
+    with alone():
+        return _loaded(skill, file, workspace, builtin_names)
+
+
+def _loaded(
+    skill: Skill, file: Path, workspace: Callable[[], Path], builtin_names: Collection[str]
+) -> tuple[Tool, ...]:
     _check_unchanged(skill)
     _check_packages(skill)
     modules = _modules(skill)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent_magics.importing import alone
 from agent_magics.library.decorated import Function, Marked, marked_functions
 
 MAX_SOURCE = 1_000_000
@@ -40,7 +41,8 @@ def read_toolfile(source: bytes) -> ToolFile:
     if len(source) > MAX_SOURCE:
         return ToolFile(problem=f"tools.py has more than {MAX_SOURCE:,} bytes")
     try:
-        with warnings.catch_warnings():
+        # Alone, for the filters; and CPython 3.11 fails to parse in two threads at once.
+        with alone(), warnings.catch_warnings():
             # The author's escapes and comparisons are not the reader's business.
             warnings.simplefilter("ignore")
             tree = ast.parse(source, "tools.py")

@@ -53,6 +53,7 @@ class Cell:
         quiet: Show the answer and the questions only.
         save: Whether the turn is saved with its session.
         threshold: How many tools one request shows; the others are found with `find_tools`.
+        origin: For the model: where the prompt comes from, if not from a cell.
     """
 
     prompt: str
@@ -66,6 +67,7 @@ class Cell:
     quiet: bool = False
     save: bool = True
     threshold: int = 0
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def prepared(
                 listing,
                 services.notes(),
                 planning=cell.policy.mode == "plan",
+                origin=cell.origin,
             )
         ),
         with_skill_messages(cell.session.conversation, in_messages),
@@ -134,50 +137,77 @@ def run_cell(
         settings: How a person is asked.
         judge: The model that reviews calls before the person is asked; None: none does.
     """
-    cell.session.policy = cell.policy
 
     async def main(performance: Performance) -> TurnResult:
-        model = choice.make()
-        reviewer = judge.make() if judge is not None else None
-        keep = _keeper(services, performance.renderer)
-        delegation = Delegation(policy=lambda: cell.session.policy)
-        ready = prepared(cell, services, performance.kernel, delegation)
-        cell.session.conversation = ready.conversation
-        turn = Turn(
-            model=model,
-            system=ready.system,
-            tools=ready.offer.tools,
-            skills=tuple(item.skill for item in cell.active.skills),
-            policy=cell.policy,
-            approver=BeforehandApprover(
-                _reviewed(performance.approver, cell.session, reviewer), services.preapproved
-            ),
-            check=services.check,
-            clock=time.monotonic,
-            limits=cell.limits,
-            window=cell.window,
-            offered=ready.offer.offered,
+        return await cell_turn(
+            cell,
+            services,
+            choice,
+            judge,
+            performance.renderer,
+            performance.approver,
+            performance.kernel,
         )
 
-        def granted(rule: Rule) -> None:
-            cell.session.policy = cell.session.policy.with_rule(rule)
-            keep(PolicyChanged(rule))
-
-        delegation.turn, delegation.granted = turn, granted
-        async with _closing(model), _closing(reviewer):
-            with (
-                services.undo.turn(cell.prompt, cell.session.name),
-                recorded(cell.session, services, performance.renderer, save=cell.save) as seen,
-            ):
-                return await cell.session.ask(
-                    cell.prompt,
-                    turn,
-                    performance.renderer,
-                    cell.active.skills,
-                    [keep, *seen],
-                )
-
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+async def cell_turn(
+    cell: Cell,
+    services: Services,
+    choice: ModelChoice,
+    judge: ModelChoice | None,
+    renderer: Renderer,
+    approver: Approver,
+    kernel: Kernel | None,
+) -> TurnResult:
+    """The turn itself, wherever it is shown.
+
+    Args:
+        cell: What is asked.
+        services: What it works with; a script's has no stage.
+        choice: Who answers.
+        judge: As for `run_cell`.
+        renderer: Shows what happens.
+        approver: Is asked.
+        kernel: The user's live IPython; None: there is none.
+    """
+    cell.session.policy = cell.policy
+    model = choice.make()
+    reviewer = judge.make() if judge is not None else None
+    keep = _keeper(services, renderer)
+    delegation = Delegation(policy=lambda: cell.session.policy)
+    ready = prepared(cell, services, kernel, delegation)
+    cell.session.conversation = ready.conversation
+    turn = Turn(
+        model=model,
+        system=ready.system,
+        tools=ready.offer.tools,
+        skills=tuple(item.skill for item in cell.active.skills),
+        policy=cell.policy,
+        approver=BeforehandApprover(
+            _reviewed(approver, cell.session, reviewer), services.preapproved
+        ),
+        check=services.check,
+        clock=time.monotonic,
+        limits=cell.limits,
+        window=cell.window,
+        offered=ready.offer.offered,
+    )
+
+    def granted(rule: Rule) -> None:
+        cell.session.policy = cell.session.policy.with_rule(rule)
+        keep(PolicyChanged(rule))
+
+    delegation.turn, delegation.granted = turn, granted
+    async with _closing(model), _closing(reviewer):
+        with (
+            services.undo.turn(cell.prompt, cell.session.name),
+            recorded(cell.session, services, renderer, save=cell.save) as seen,
+        ):
+            return await cell.session.ask(
+                cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
+            )
 
 
 def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:

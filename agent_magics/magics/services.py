@@ -82,6 +82,10 @@ class Configured(Protocol):
         """The project's suggestion."""
 
     @property
+    def api_key_env(self) -> str:
+        """The variable that holds the key, where the user's file names one."""
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What is off in the files."""
 
