@@ -61,11 +61,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """What the notebook puts beside a prompt for the model to read: data, never instructions.
+
+    Args:
+        title: What it is, in a few words, for the model and the person.
+        text: Anything; it is fenced where it is sent, see `context.sent_text`.
+    """
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class User:
-    """What a person (or the program in their name) said."""
+    """What a person (or the program in their name) said.
+
+    Args:
+        text: Their own words, byte for byte.
+        images: For models that take them.
+        attachments: Sent before the text, in this order.
+    """
 
     text: str
     images: tuple[Image, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

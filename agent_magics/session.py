@@ -209,7 +209,8 @@ class Session:
 
         happened(TurnStarted(prompt, turn.model.name, skills))
         try:
-            async with aclosing(run_turn(turn, self.conversation, User(prompt))) as events:  # type: ignore[type-var]
+            said = User(prompt, attachments=turn.attachments)
+            async with aclosing(run_turn(turn, self.conversation, said)) as events:  # type: ignore[type-var]
                 async for event in events:
                     happened(event)
         except asyncio.CancelledError:

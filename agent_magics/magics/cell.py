@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation, Usage
+from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
@@ -53,6 +53,7 @@ class Cell:
         quiet: Show the answer and the questions only.
         save: Whether the turn is saved with its session.
         threshold: How many tools one request shows; the others are found with `find_tools`.
+        attachments: What the notebook puts beside the prompt.
     """
 
     prompt: str
@@ -66,6 +67,7 @@ class Cell:
     quiet: bool = False
     save: bool = True
     threshold: int = 0
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ def run_cell(
             limits=cell.limits,
             window=cell.window,
             offered=ready.offer.offered,
+            attachments=discreet(cell.attachments, services),
         )
 
         def granted(rule: Rule) -> None:
@@ -172,6 +175,12 @@ def run_cell(
                 )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
+
+
+def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
+    """What is put beside a prompt, without secrets; the one way that it goes to a model."""
+    redact = services.workspace.redactor()
+    return tuple(Attachment(redact(a.title), redact(a.text)) for a in attachments)
 
 
 def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:
@@ -236,4 +245,10 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())
+    return preview_view(
+        ready.system,
+        ready.conversation,
+        cell.prompt,
+        ready.offer.offered(),
+        discreet(cell.attachments, services),
+    )
