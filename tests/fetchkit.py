@@ -159,7 +159,7 @@ class Fetcher:
 
     @property
     def tool(self) -> Tool:
-        tools = builtin_tools(self.workspace, None, self.web)
+        tools = builtin_tools(self.workspace, web=self.web)
         return next(tool for tool in tools if tool.name == "fetch")
 
     def run(self, url: str, **arguments: object) -> ToolOutput:
