@@ -140,13 +140,14 @@ class Display:
     Args:
         kind: `text` (terminal output), `diff` (unified diff), `code` (with `language`),
             `bundle` (a MIME bundle made by the user's own code, `data` holds it), `plan` (steps of
-            the work, one on a line behind `[ ]`, `[~]` for the active one, `[x]` or `[-]`).
+            the work, one on a line behind `[ ]`, `[~]` for the active one, `[x]` or `[-]`), `cell`
+            (one that is proposed, with `language`).
         text: The text to show, whole.
         language: A Pygments lexer name, for `code`.
         data: MIME type to content, for `bundle`.
     """
 
-    kind: Literal["text", "diff", "code", "bundle", "plan"]
+    kind: Literal["text", "diff", "code", "bundle", "plan", "cell"]
     text: str = ""
     language: str = ""
     data: Mapping[str, JSON] = field(default_factory=dict)

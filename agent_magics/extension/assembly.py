@@ -16,6 +16,7 @@ from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
+from agent_magics.frontends.live_notebook import CellHistory
 from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
@@ -160,6 +161,7 @@ def make_services(
         lambda text: workspace.redact(text),
     )
     workspace = Workspace(root, readable, secrets, undo, sandbox)
+    notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
@@ -176,7 +178,7 @@ def make_services(
         kernel: Kernel | None = None, delegation: Delegation | None = None
     ) -> tuple[Tool, ...]:
         notes = memory if magics.memory else None
-        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes, web)
+        return builtin_tools(workspace, kernel or _NoKernel(), delegation, notes, web, notebook)
 
     return Services(
         stage=Stage(shell),
@@ -197,6 +199,7 @@ def make_services(
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
         undo=undo,
+        notebook=notebook,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

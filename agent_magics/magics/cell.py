@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
@@ -163,16 +163,22 @@ def run_cell(
         delegation.turn, delegation.granted = turn, granted
         async with _closing(model), _closing(reviewer):
             with (
-                services.undo.turn(cell.prompt, cell.session.name),
+                services.undo.turn(cell.prompt, cell.session.name) as touched,
                 recorded(cell.session, services, performance.renderer, save=cell.save) as seen,
             ):
-                return await cell.session.ask(
-                    cell.prompt,
-                    turn,
-                    performance.renderer,
-                    cell.active.skills,
-                    [keep, *seen],
-                )
+                try:
+                    result = await cell.session.ask(
+                        cell.prompt,
+                        turn,
+                        performance.renderer,
+                        cell.active.skills,
+                        [keep, *seen],
+                    )
+                finally:
+                    files = tuple(services.workspace.shown(path) for path in touched)
+                    if cell.session.last is not None:
+                        cell.session.last = replace(cell.session.last, changed_files=files)
+                return replace(result, changed_files=files)
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
 
