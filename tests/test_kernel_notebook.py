@@ -25,7 +25,7 @@ def test_a_failed_cell_is_known_and_a_proposed_cell_is_the_next_input(new_page, 
     cell = page.do("%%agent\nWhy?")
     first = endpoint.requests(model, 3)[0]["messages"][-1]["content"]
     assert first.startswith('<attached title="the cell that failed right before, [2]">')
-    assert first.endswith("</attached>\n\nWhy?")
+    assert first.endswith("</attached>\n\nWhy?\n")
     assert "KeyError: 'a'" in first
     outline, proposed = endpoint.told(model)
     assert "id=In[" not in outline.split("\n")[1] or "its file is not known" in outline

@@ -24,7 +24,7 @@ nbformat.write(new_notebook(cells=[new_code_cell("x = 1")]), "other.ipynb")"""
 
 def test_the_error_is_known_and_the_mend_stands_in_the_next_cell(talk, endpoint, model):
     answers = [
-        Says(calls=(("notebook_outline", {}),)),
+        Says(calls=(("notebook_read", {"outputs": "short"}),)),
         Says(calls=(("propose_cell", {"source": MEND}),)),
         Says("`pear` is not in `prices`."),
         Says(calls=(("notebook_read", {"path": "other.ipynb"}),)),
@@ -40,21 +40,22 @@ def test_the_error_is_known_and_the_mend_stands_in_the_next_cell(talk, endpoint,
     page.done(3)
     first = endpoint.requests(model, 3)[0]["messages"][-1]["content"]
     assert "KeyError: 'pear'" in first
-    assert first.endswith("\n\nWhy?")
+    assert first.endswith("\n\nWhy?\n")
     page.until(lambda: sources(page)[4] == MEND, lambda: str(sources(page)))
     assert page.prompt(4) == "[ ]:"
     assert "Sent with the prompt: the cell that failed right before" in page.text(3)
     assert "Proposed cell" in page.text(3)
-    outline = endpoint.told(model)[0]
-    assert "Untitled" in outline or ".ipynb" in outline.split("\n")[0]
+    read = endpoint.told(model)[0]
+    assert read.startswith("This notebook, notebook.ipynb (by the server's session): ")
+    assert f"{FAILS}\n--- output (error KeyError: 'pear')" in read
     page.screenshot("notebook-proposed")
     page.button(3, "Insert cell").click()
     page.until(lambda: sources(page).count(MEND) == 2, lambda: str(sources(page)))
     page.run(6)
-    page.armed(6, "Allow once")
+    page.armed(6, "Approve")
     page.screenshot("notebook-edit-question")
     assert "x = 2" in page.text(6)
-    page.click(6, "Allow once")
+    page.click(6, "Approve")
     page.wait_idle(6)
     assert '"x = 2"' in (page.folder / "other.ipynb").read_text(encoding="utf-8")
     page.screenshot("notebook-edit-done")
