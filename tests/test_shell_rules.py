@@ -543,7 +543,7 @@ def test_every_button_allows_what_it_was_offered_for_and_only_words_behind_it(sp
 
 def test_after_always_the_next_such_command_runs_without_a_question(space):
     tool = run_shell_tool(space)
-    _, prefix = tool.scopes({"command": "ls src"})
+    _, prefix, _ = tool.scopes({"command": "ls src"})
     commands = ["ls src", "ls -l sub", "ls sub; touch made"]
     replies = [calls(call("run_shell", f"c{n}", command=c)) for n, c in enumerate(commands)]
     scene = Scene([*replies, Assistant("Done.")], [tool], [Answer(True, scope=prefix)])

@@ -99,7 +99,6 @@ def runs(
         depth: Levels to descend; 1: only the entries of the folder itself; None: all.
     """
     rules = rules_at(start, top)
-    # Its own rules are among them already; `seen` adds them once more, which changes nothing.
     waiting = [_runs(str(start).rstrip("/") + "/", "", rules, tally)]
     while waiting:
         run = next(waiting[-1], None)
