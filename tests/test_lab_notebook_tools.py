@@ -53,6 +53,7 @@ def test_the_error_is_known_and_the_mend_stands_in_the_next_cell(talk, endpoint,
     page.until(lambda: sources(page).count(MEND) == 2, lambda: str(sources(page)))
     page.run(6)
     page.armed(6, "Approve")
+    page.reveal(6)
     page.screenshot("notebook-edit-question")
     assert "x = 2" in page.text(6)
     page.click(6, "Approve")
