@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agent_magics.context import cut_middle, estimated_tokens
+from agent_magics.context import cut_middle, estimated_tokens, sent_text
 from agent_magics.messages import (
     Assistant,
     Conversation,
@@ -160,8 +160,8 @@ def conversation_size(conversation: Conversation) -> int:
 
 def _tokens(message: Message) -> int:
     match message:
-        case User(text, images):
-            return estimated_tokens(text) + len(images) * IMAGE_TOKENS + 4
+        case User(images=images):
+            return estimated_tokens(sent_text(message)) + len(images) * IMAGE_TOKENS + 4
         case Assistant(text, calls):
             written = sum(len(call.name) + len(call.arguments) for call in calls)
             return estimated_tokens(text) + (written + 3) // 4 + 4

@@ -12,8 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
+from agent_magics.context import estimated_tokens, sent_text
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
-from agent_magics.messages import Assistant, Conversation, Stop, ToolCall, ToolResult, User
+from agent_magics.messages import (
+    Assistant,
+    Attachment,
+    Conversation,
+    Stop,
+    ToolCall,
+    ToolResult,
+    User,
+)
 from agent_magics.policy import Policy
 from agent_magics.ports import Approver, Checker, Clock, Model
 from agent_magics.repetition import Pair, repeats
@@ -69,6 +78,7 @@ class Turn:
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
         offered: Gives the part of the tools that the next request shows; None: all of them.
+        attachments: What the notebook puts beside the prompt.
     """
 
     model: Model
@@ -83,6 +93,7 @@ class Turn:
     window: int = 0
     options: dict[str, object] = field(default_factory=dict)
     offered: Callable[[], tuple[Tool, ...]] | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(slots=True)
@@ -113,6 +124,8 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )
     yield MessageAdded(prompt)
+    if prompt.attachments:
+        yield _attached(prompt)
     nudge, circling = "", ""
     while not circling and not (limit := _limit_reached(turn, asking, watch)):
         async for event in asking.answer(nudge):
@@ -133,6 +146,13 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
     async for event in _last_word(turn, asking, watch, why, "stopped" if circling else "limit"):
         yield event
+
+
+def _attached(prompt: User) -> Notice:
+    """What the person is told of all that goes with their prompt."""
+    titles = "; ".join(item.title for item in prompt.attachments)
+    tokens = estimated_tokens(sent_text(prompt)) - estimated_tokens(prompt.text)
+    return Notice(f"Sent with the prompt: {titles} (about {tokens} tokens).")
 
 
 def _go_on(message: Assistant, watch: _Watch) -> str:

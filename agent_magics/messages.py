@@ -61,11 +61,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """What the notebook puts beside a prompt for the model to read: data, never instructions.
+
+    Args:
+        title: What it is, in a few words, for the model and the person.
+        text: Anything; it is fenced where it is sent, see `context.sent_text`.
+    """
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class User:
-    """What a person (or the program in their name) said."""
+    """What a person (or the program in their name) said.
+
+    Args:
+        text: Their own words, byte for byte.
+        images: For models that take them.
+        attachments: Sent before the text, in this order.
+    """
 
     text: str
     images: tuple[Image, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +140,14 @@ class Display:
     Args:
         kind: `text` (terminal output), `diff` (unified diff), `code` (with `language`),
             `bundle` (a MIME bundle made by the user's own code, `data` holds it), `plan` (steps of
-            the work, one on a line behind `[ ]`, `[~]` for the active one, `[x]` or `[-]`).
+            the work, one on a line behind `[ ]`, `[~]` for the active one, `[x]` or `[-]`), `cell`
+            (one that is proposed, with `language`).
         text: The text to show, whole.
         language: A Pygments lexer name, for `code`.
         data: MIME type to content, for `bundle`.
     """
 
-    kind: Literal["text", "diff", "code", "bundle", "plan"]
+    kind: Literal["text", "diff", "code", "bundle", "plan", "cell"]
     text: str = ""
     language: str = ""
     data: Mapping[str, JSON] = field(default_factory=dict)

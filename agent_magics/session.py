@@ -96,6 +96,7 @@ class TurnResult:
         reason: Why the turn ended, see `TurnEnded`.
         requests: How often the model was asked.
         seconds: Wall time.
+        changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
     """
 
     text: str
@@ -108,6 +109,7 @@ class TurnResult:
     reason: str
     requests: int
     seconds: float
+    changed_files: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -209,7 +211,8 @@ class Session:
 
         happened(TurnStarted(prompt, turn.model.name, skills))
         try:
-            async with aclosing(run_turn(turn, self.conversation, User(prompt))) as events:  # type: ignore[type-var]
+            said = User(prompt, attachments=turn.attachments)
+            async with aclosing(run_turn(turn, self.conversation, said)) as events:  # type: ignore[type-var]
                 async for event in events:
                     happened(event)
         except asyncio.CancelledError:

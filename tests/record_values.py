@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent_magics.messages import (
     Assistant,
+    Attachment,
     Display,
     Image,
     ToolCall,
@@ -41,6 +42,7 @@ json_values = st.recursive(
 objects = st.dictionaries(texts, json_values, max_size=3)
 usages = st.builds(Usage, *[st.integers(0, 10**9)] * 5)
 images = st.lists(st.builds(Image, words, words), max_size=2).map(tuple)
+attachments = st.lists(st.builds(Attachment, texts, texts), max_size=2).map(tuple)
 tool_calls = st.builds(
     ToolCall, words, words, objects.map(json.dumps), objects, st.just("") | texts, st.booleans()
 )
@@ -48,7 +50,7 @@ displays = st.builds(
     Display, st.sampled_from(["text", "diff", "code", "bundle", "plan"]), texts, words, objects
 )
 messages = (
-    st.builds(User, texts, images)
+    st.builds(User, texts, images, attachments)
     | st.builds(
         Assistant,
         texts,
@@ -73,7 +75,7 @@ entries = st.one_of(
     st.builds(
         TurnBegan,
         words,
-        st.builds(User, texts, images),
+        st.builds(User, texts, images, attachments),
         texts,
         st.lists(st.tuples(words, words), max_size=2).map(tuple),
     ),

@@ -11,9 +11,9 @@ import pytest
 
 from agent_magics.errors import ToolError
 from agent_magics.events import ApprovalAsked, CallFinished
+from agent_magics.fencing import fenced
 from agent_magics.messages import Assistant
 from agent_magics.policy import Answer, CallFacts, Policy, Rule
-from agent_magics.tools.fencing import fenced
 from agent_magics.tools.web.bodies import kind_by_bytes, kind_by_type, text_of
 from tests.fetchkit import SECRET, Fetcher, Site, moved, reply
 from tests.turns import Scene, call, calls

@@ -16,7 +16,10 @@ from agent_magics.tool import Tool, ToolOutput, effective_tools
 
 SKILLS = Path(__file__).parents[1] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if path.is_dir())
-BUILTIN = ("edit", "fetch", "glob", "grep", "ls", "python", "read", "run_shell", "write")
+BUILTIN = (
+    *("edit", "fetch", "glob", "grep", "ls", "notebook_read", "propose_cell", "python", "read"),
+    *("run_shell", "write"),
+)
 
 
 async def nothing(arguments, report) -> ToolOutput:

@@ -19,12 +19,15 @@ import pytest
 
 from agent_magics.errors import ToolError
 from agent_magics.messages import Display
+from agent_magics.notebook import NoNotebook
 from agent_magics.ports import CodeOutput
 from agent_magics.tool import Tool, ToolOutput
 from agent_magics.tools import (
     CELL_MAKERS,
     KERNEL_MAKERS,
     MAKERS,
+    NOTEBOOK_MAKERS,
+    PROPOSAL_MAKERS,
     WEB_MAKERS,
     builtin_tools,
 )
@@ -135,16 +138,18 @@ def test_python_needs_a_kernel(tmp_path):
     workspace = Workspace(lambda: tmp_path)
     names = [tool.name for tool in builtin_tools(workspace, FakeKernel())]
     assert len(names) == len(set(names))
-    assert [tool.name for tool in builtin_tools(workspace)] == names[:-1]
-    assert names[-1] == "python"
+    assert [tool.name for tool in builtin_tools(workspace)] == names[:-2]
+    assert names[-2:] == ["propose_cell", "python"]
 
 
 def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
     workspace = Workspace(lambda: tmp_path)
     made = [
         *(make(workspace) for make in MAKERS),
+        *(make(workspace, NoNotebook()) for make in NOTEBOOK_MAKERS),
         *(make(workspace, Web()) for make in WEB_MAKERS),
         *(make(workspace, Delegation()) for make in CELL_MAKERS),
+        *(make(FakeKernel(), NoNotebook()) for make in PROPOSAL_MAKERS),
         *(make(workspace, FakeKernel()) for make in KERNEL_MAKERS),
     ]
     built = builtin_tools(workspace, FakeKernel())
@@ -173,10 +178,11 @@ def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path
     effects = {name: tool.effect for name, tool in Kit(tmp_path).tools.items()}
     assert effects == {
         **dict.fromkeys(("ls", "glob", "read", "grep"), "read"),
-        **dict.fromkeys(("write", "edit", "move"), "write"),
+        **dict.fromkeys(("notebook_outline", "notebook_read"), "read"),
+        **dict.fromkeys(("write", "edit", "move", "notebook_edit"), "write"),
         "delete": "delete",
         **dict.fromkeys(("run_shell", "python"), "run"),
-        **dict.fromkeys(("todo", "delegate"), "control"),
+        **dict.fromkeys(("todo", "delegate", "propose_cell"), "control"),
         "fetch": "fetch",
     }
 

@@ -57,6 +57,7 @@ def _load(shell: InteractiveShell) -> None:
     shell.input_transformers_cleanup.append(comments_above)
     results.install(shell.display_formatter)
     magics.services.stage.install()
+    magics.services.notebook.install()
     print(_greeting(_usable(magics)))  # noqa: T201
     for problem in magics.services.configuration().problems:
         print(f"Configuration: {problem}")  # noqa: T201  # the person must know
@@ -68,6 +69,7 @@ def unload(shell: InteractiveShell) -> None:
     if magics is None:
         return
     magics.services.stage.close()
+    magics.services.notebook.remove()
     results.remove(shell.display_formatter)
     magics.services.records.close()
     completer = getattr(shell, "Completer", None)

@@ -16,6 +16,7 @@ from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
+from agent_magics.frontends.live_notebook import CellHistory
 from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
@@ -84,6 +85,10 @@ class Owner(Protocol):
     @property
     def undo_megabytes(self) -> int:
         """Room for copies of changed files."""
+
+    @property
+    def notebook(self) -> str:
+        """The path of the notebook, where it is not found by itself; empty: not set."""
 
     @property
     def session_days(self) -> int:
@@ -199,6 +204,7 @@ def make_services(
         lambda text: workspace.redact(text),
     )
     workspace = Workspace(root, readable, secrets, undo, sandbox)
+    notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
@@ -216,7 +222,8 @@ def make_services(
     ) -> tuple[Tool, ...]:
         notes = memory if magics.memory else None
         live = kernel or (_NoKernel() if shell is not None else None)
-        return builtin_tools(workspace, live, delegation, notes, web)
+        here = notebook if shell is not None else None
+        return builtin_tools(workspace, live, delegation, notes, web, here)
 
     return Services(
         stage=Stage(shell),
@@ -237,6 +244,7 @@ def make_services(
         own_skills=Path.home() / ".agents" / "skills",
         config_file=config_file,
         undo=undo,
+        notebook=notebook,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -20,6 +20,7 @@ class Environment:
         approve_in: … while the workspace lies in this folder, `AGENT_MAGICS_APPROVE_IN`.
         config: `AGENT_MAGICS_CONFIG`: the user's configuration file, instead of the platform's.
         data: `AGENT_MAGICS_DATA`: the folder for what is kept, instead of the platform's.
+        session_name: `JPY_SESSION_NAME`: the notebook that a Jupyter server started the kernel for.
         local_servers: False when `AGENT_MAGICS_LOCAL_SERVERS` is `0`: do not look for servers.
     """
 
@@ -32,6 +33,7 @@ class Environment:
     config: Path | None = None
     data: Path | None = None
     local_servers: bool = True
+    session_name: str = ""
 
     def __repr__(self) -> str:
         return f"Environment(model={self.model!r}, base_url={self.base_url!r})"
@@ -66,5 +68,6 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         approve_in=Path(inside) if inside else None,
         config=Path(config).expanduser() if config else None,
         data=Path(data).expanduser() if data else None,
+        session_name=variables.get("JPY_SESSION_NAME", "").strip(),
         local_servers=variables.get("AGENT_MAGICS_LOCAL_SERVERS", "").strip() != "0",
     )

@@ -47,6 +47,7 @@ class ScriptOwner:
     sandbox_network: bool | None = None
     undo_megabytes: int = 500
     session_days: int = 90
+    notebook: str = ""
 
 
 def run(prompt: str, *, show: bool = False, **options: Unpack[RunOptions]) -> TurnResult:

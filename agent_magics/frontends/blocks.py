@@ -37,6 +37,7 @@ from agent_magics.frontends.blocks_answer import Answer
 from agent_magics.frontends.blocks_block import Block
 from agent_magics.frontends.blocks_call import bundle_blocks, call_block
 from agent_magics.frontends.blocks_plan import plan_block, plan_of
+from agent_magics.frontends.blocks_proposed import proposed_blocks
 from agent_magics.frontends.blocks_question import answer_block, question_html, question_text
 from agent_magics.frontends.blocks_reasoning import Reasoning
 from agent_magics.frontends.blocks_record import CallRecord
@@ -226,6 +227,7 @@ class Transcript:
         return [
             *blocks,
             *bundle_blocks(event.result, self._place),
+            *proposed_blocks(event.result, self._place),
             *self._reported.add(event.result),
         ]
 

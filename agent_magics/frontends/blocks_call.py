@@ -33,6 +33,8 @@ from agent_magics.frontends.blocks_record import RAN, CallRecord, state_of, why_
 from agent_magics.frontends.summary import code_text, cut, duration, printed, safe_line
 from agent_magics.messages import Display, ToolResult
 
+OWN_BLOCKS = ("bundle", "cell")
+"""Kinds of displays that are shown below the call, and not in its fold."""
 TAIL_LINES, TAIL_WIDTH = 10, 200
 """Lines and columns that are shown of a running call's output."""
 
@@ -91,7 +93,7 @@ def _parts(record: CallRecord) -> tuple[tuple[Display, ...], tuple[Display, ...]
     """What was to be seen before the call ran, unless its result repeats it; and the result."""
     shown: tuple[Display, ...] = ()
     if record.result:
-        shown = tuple(d for d in record.result.display if d.kind != "bundle")
+        shown = tuple(d for d in record.result.display if d.kind not in OWN_BLOCKS)
         if not record.result.display and record.result.text:
             shown = (Display("text", record.result.text),)
     previews = record.question.preview if record.question else ()

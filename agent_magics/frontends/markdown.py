@@ -79,6 +79,23 @@ def fences(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
+def code_blocks(text: str) -> tuple[tuple[str, str], ...]:
+    """The fenced code of a text in its order: for each, its language in small letters, and itself.
+
+    Args:
+        text: Markdown.
+    """
+    with installed_only():
+        from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark", {"html": False}).parse(text)
+    return tuple(
+        ((token.info.split() or [""])[0].lower(), token.content)
+        for token in tokens
+        if token.type == "fence"
+    )
+
+
 def link_allowed(url: str) -> bool:
     """Whether an answer may link there.
 

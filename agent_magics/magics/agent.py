@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
+from IPython.core.display_functions import display
 from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, line_magic, magics_class, no_var_expand
 
 from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.findings import Findings
+from agent_magics.frontends.shown_run import run_shown
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -52,6 +54,7 @@ from agent_magics.policy import Mode, Policy
 from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.cells.surroundings import surroundings
 
 
 @magics_class
@@ -98,6 +101,7 @@ class AgentMagics(AgentSettings):
             quiet=options.quiet or self.quiet,
             save=self.save_sessions,
             threshold=self.tool_threshold,
+            attachments=surroundings(self.context, self.services.workspace, self.services.notebook),
         )
         if options.preview:
             return preview_cell(asked, self.services)
@@ -215,6 +219,14 @@ class AgentMagics(AgentSettings):
     def use_model(self, name: str) -> None:
         """Ask this model from now on."""
         self.model, self._model_from = name, "%agent model"
+
+    def run_here(self, code: str) -> bool:
+        """Run code as a cell of the person's; whether it ran to its end."""
+        return run_shown(self._shell, code)
+
+    def show(self, view: object) -> None:
+        """Show a value now, before the command ends."""
+        display(view)
 
     def next_cell(self, text: str) -> None:
         """Put a text where the person writes next, if the front end can."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
@@ -23,7 +23,7 @@ from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation, Usage
+from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
@@ -54,6 +54,7 @@ class Cell:
         save: Whether the turn is saved with its session.
         threshold: How many tools one request shows; the others are found with `find_tools`.
         origin: For the model: where the prompt comes from, if not from a cell.
+        attachments: What the notebook puts beside the prompt.
     """
 
     prompt: str
@@ -68,6 +69,7 @@ class Cell:
     save: bool = True
     threshold: int = 0
     origin: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ async def cell_turn(
         limits=cell.limits,
         window=cell.window,
         offered=ready.offer.offered,
+        attachments=discreet(cell.attachments, services),
     )
 
     def granted(rule: Rule) -> None:
@@ -202,12 +205,24 @@ async def cell_turn(
     delegation.turn, delegation.granted = turn, granted
     async with _closing(model), _closing(reviewer):
         with (
-            services.undo.turn(cell.prompt, cell.session.name),
+            services.undo.turn(cell.prompt, cell.session.name) as touched,
             recorded(cell.session, services, renderer, save=cell.save) as seen,
         ):
-            return await cell.session.ask(
-                cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
-            )
+            try:
+                result = await cell.session.ask(
+                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
+                )
+            finally:
+                files = tuple(services.workspace.shown(path) for path in touched)
+                if cell.session.last is not None:
+                    cell.session.last = replace(cell.session.last, changed_files=files)
+            return replace(result, changed_files=files)
+
+
+def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
+    """What is put beside a prompt, without secrets; the one way that it goes to a model."""
+    redact = services.workspace.redactor()
+    return tuple(Attachment(redact(a.title), redact(a.text)) for a in attachments)
 
 
 def _reviewed(person: Approver, session: Session, reviewer: Model | None) -> Approver:
@@ -272,4 +287,10 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())
+    return preview_view(
+        ready.system,
+        ready.conversation,
+        cell.prompt,
+        ready.offer.offered(),
+        discreet(cell.attachments, services),
+    )

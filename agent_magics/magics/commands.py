@@ -15,6 +15,7 @@ from agent_magics.magics.cell import compact_session
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.reporting import report
+from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
 
@@ -155,6 +156,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
+    Command("run", "run [N]", "run a block of Python of the last answer, shown first", run),
     Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("undo", "undo [list|N] [--yes] [--force]", "take back a cell's file changes", undo),

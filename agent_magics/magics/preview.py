@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from agent_magics.context import estimated_tokens
+from agent_magics.context import estimated_tokens, sent_text
 from agent_magics.magics.views import View, pairs_view
-from agent_magics.messages import Assistant, Conversation, Message, ToolResult, User
+from agent_magics.messages import Assistant, Attachment, Conversation, Message, ToolResult, User
 from agent_magics.tool import Tool
 
 
 def preview_view(
-    system: str, conversation: Conversation, prompt: str, tools: Sequence[Tool]
+    system: str,
+    conversation: Conversation,
+    prompt: str,
+    tools: Sequence[Tool],
+    attachments: tuple[Attachment, ...] = (),
 ) -> View:
     """The request's parts in the order in which a model reads them."""
     offered = [
@@ -20,10 +24,16 @@ def preview_view(
     ]
     schema = json.dumps(offered, ensure_ascii=False)
     history = "\n\n".join(_said(message) for message in conversation)
+    attached = [
+        (f"attached: {a.title}", text, text)
+        for a in attachments
+        for text in [sent_text(User("", (), (a,))).strip()]
+    ]
     parts = [
         ("tools", ", ".join(t.name for t in tools) or "none", schema),
         ("system prompt", system, system),
         ("conversation so far", history or "(empty)", history),
+        *attached,
         ("prompt", prompt, prompt),
     ]
     total = sum(estimated_tokens(whole) for _, _, whole in parts)
@@ -35,8 +45,8 @@ def preview_view(
 
 def _said(message: Message) -> str:
     match message:
-        case User(text):
-            return f"person: {text}"
+        case User():
+            return f"person: {sent_text(message)}"
         case Assistant(text, calls):
             asked = "".join(f"\ncalls {call.name} {call.arguments}" for call in calls)
             return f"assistant: {text}{asked}"

@@ -10,6 +10,7 @@ from typing import Protocol
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
+from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
 from agent_magics.records.opened import Records
@@ -100,6 +101,16 @@ class TrustStore(Protocol):
         """Trust exactly this content from now on."""
 
 
+class Here(LiveNotebook, Protocol):
+    """The notebook of this shell, which takes notes while the extension is loaded."""
+
+    def install(self) -> None:
+        """Begin to take notes of what runs."""
+
+    def remove(self) -> None:
+        """Stop."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything the magics talk to.
@@ -124,6 +135,7 @@ class Services:
         config_file: Where the user's configuration lies.
         undo: Keeps copies of what tools change, and knows where they lie.
         records: The sessions on disk.
+        notebook: What ran in this shell, and where the running cell is.
     """
 
     stage: Stage
@@ -145,6 +157,7 @@ class Services:
     config_file: Path
     undo: Recorder
     records: Records
+    notebook: Here
 
 
 class Controls(Protocol):
@@ -184,6 +197,12 @@ class Controls(Protocol):
 
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
+
+    def run_here(self, code: str) -> bool:
+        """Run code as a cell of the person's; whether it ran to its end."""
+
+    def show(self, view: object) -> None:
+        """Show a value now, before the command ends."""
 
     def next_cell(self, text: str) -> None:
         """Put a text where the person writes next, if the front end can."""

@@ -10,6 +10,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode
 from agent_magics.calls import Limits
 from agent_magics.frontends.stage import Approvals, StageSettings
 from agent_magics.policy import MODES
+from agent_magics.tools.cells.surroundings import CONTEXTS
 
 
 class AgentSettings(Magics):
@@ -91,6 +92,15 @@ class AgentSettings(Magics):
         ["system", "message"],
         "system",
         help="Where a skill's text stands: in the system prompt, or in a message before yours.",
+    ).tag(config=True)
+    context = Enum(
+        list(CONTEXTS),
+        "error",
+        help="What of the notebook goes with a prompt: none; error (the cell that failed right "
+        "before); above (the cells above, short outputs); outline. See it with --preview.",
+    ).tag(config=True)
+    notebook = Unicode(
+        "", help="The notebook's file, where the front end does not tell; empty: found by itself."
     ).tag(config=True)
     sandbox = Enum(
         ["", "off", "auto", "required"],

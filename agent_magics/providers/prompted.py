@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent_magics.context import sent_text
 from agent_magics.messages import Assistant, Conversation, Image, Message, ToolResult, User
 from agent_magics.ports import Request
 from agent_magics.tool import Tool
@@ -64,8 +65,8 @@ def _plain(conversation: Conversation) -> Conversation:
             case ToolResult(text=text, images=images):
                 name = names.get(message.call_id, "a tool")
                 _say(messages, f"Result of {name}:\n{text or '(no output)'}", images)
-            case User(text=text, images=images):
-                _say(messages, text, images)
+            case User(images=images):
+                _say(messages, sent_text(message), images)
             case _:
                 messages.append(message)
     return tuple(messages)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from agent_magics.context import sent_text
 from agent_magics.messages import JSON, Assistant, Conversation, Image, Message, ToolResult, User
 from agent_magics.ports import Request
 from agent_magics.providers.arguments import is_object
@@ -126,7 +127,8 @@ def wire_message(message: Message, model: str, profile: Profile) -> JSON:
     """
     match message:
         case User():
-            return {"role": "user", "content": _user_content(message.text, message.images, profile)}
+            text = sent_text(message)
+            return {"role": "user", "content": _user_content(text, message.images, profile)}
         case ToolResult():
             return {
                 "role": "tool",

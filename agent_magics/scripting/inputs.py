@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from agent_magics.errors import UsageProblem
+from agent_magics.fencing import fenced
 from agent_magics.scripting.options import checked_prompt
-from agent_magics.tools.fencing import fenced
 
 Template: TypeAlias = Callable[[Any], str]
 """Makes the prompt of an input."""

@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from agent_magics.notebook import LiveNotebook, NoNotebook
 from agent_magics.ports import Kernel
 from agent_magics.tool import Tool
+from agent_magics.tools.cells.proposing import propose_cell_tool
+from agent_magics.tools.cells.tools import (
+    notebook_edit_tool,
+    notebook_outline_tool,
+    notebook_read_tool,
+)
 from agent_magics.tools.changing import edit_tool, write_tool
 from agent_magics.tools.delegating import Delegation, delegate_tool
 from agent_magics.tools.deleting import delete_tool
@@ -30,6 +37,8 @@ Maker: TypeAlias = Callable[[Workspace], Tool]
 CellMaker: TypeAlias = Callable[[Workspace, Delegation], Tool]
 KernelMaker: TypeAlias = Callable[[Workspace, Kernel], Tool]
 WebMaker: TypeAlias = Callable[[Workspace, Web], Tool]
+NotebookMaker: TypeAlias = Callable[[Workspace, LiveNotebook], Tool]
+ProposalMaker: TypeAlias = Callable[[Kernel, LiveNotebook], Tool]
 
 MAKERS: tuple[Maker, ...] = (
     ls_tool,
@@ -50,6 +59,15 @@ KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
 WEB_MAKERS: tuple[WebMaker, ...] = (fetch_tool,)
 """Tools that ask the web."""
 
+NOTEBOOK_MAKERS: tuple[NotebookMaker, ...] = (
+    notebook_outline_tool,
+    notebook_read_tool,
+    notebook_edit_tool,
+)
+"""Tools that know which notebook the running cell is in."""
+PROPOSAL_MAKERS: tuple[ProposalMaker, ...] = (propose_cell_tool,)
+"""Tools that put something into the person's notebook; left out where no kernel is."""
+
 
 def builtin_tools(
     workspace: Workspace,
@@ -57,6 +75,7 @@ def builtin_tools(
     delegation: Delegation | None = None,
     memory: Memory | None = None,
     web: Web | None = None,
+    live: LiveNotebook | None = None,
 ) -> tuple[Tool, ...]:
     """Every built-in tool.
 
@@ -66,12 +85,16 @@ def builtin_tools(
         delegation: What the running cell lends to sub-agents; None: there is no cell.
         memory: Notes that outlive a conversation; None: there are none.
         web: What may be asked there, and pages that were; None: the public web, directly.
+        live: The notebook that the running cell is in; None: nothing is known of it.
     """
     made = [make(workspace) for make in MAKERS]
+    here = live or NoNotebook()
+    made += [make(workspace, here) for make in NOTEBOOK_MAKERS]
     made += [make(workspace, web or Web()) for make in WEB_MAKERS]
     made += [make(workspace, delegation or Delegation()) for make in CELL_MAKERS]
     if memory is not None:
         made += memory_tools(memory)
     if kernel is not None:
+        made += [make(kernel, here) for make in PROPOSAL_MAKERS]
         made += [make(workspace, kernel) for make in KERNEL_MAKERS]
     return tuple(made)

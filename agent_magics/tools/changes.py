@@ -53,6 +53,7 @@ class Change:
         texts: Both as texts, for the diff.
         told: What was done, for the model.
         notes: What it should know besides.
+        warnings: What a person must know before they approve it.
     """
 
     path: Path
@@ -62,6 +63,7 @@ class Change:
     texts: tuple[str | None, str]
     told: str
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def diff(self) -> Display:
         """What a person sees of it."""
@@ -77,9 +79,10 @@ class Change:
     def remarks(self) -> tuple[Display, ...]:
         """What a person must know besides the difference."""
         names = 1 if self.before is None else self.path.stat().st_nlink
-        if names < 2:
-            return ()
-        return (Display("text", f"{self.shown} has {names} names (hard links). {ONE_NAME}"),)
+        texts = list(self.warnings)
+        if names > 1:
+            texts.append(f"{self.shown} has {names} names (hard links). {ONE_NAME}")
+        return tuple(Display("text", text) for text in texts)
 
 
 Plan: TypeAlias = Callable[[Workspace, Arguments], Change]
@@ -105,7 +108,7 @@ def written(workspace: Workspace, arguments: Arguments) -> Change:
             f"Wrote {shown} ({_count(content)}, new).",
             elisions(content, ""),
         )
-    before, document = _known(path, shown, workspace)
+    before, document = known(path, shown, workspace)
     text, notes = _like(document, content)
     refuse_redacted(text, document.text, workspace.marks())
     after = document.encoded(text)
@@ -129,7 +132,7 @@ def edited_file(workspace: Workspace, arguments: Arguments) -> Change:
     if not path.exists():
         raise ToolError(f"{missing(path, workspace)} write makes a new file.")
     refuse_unwritable(path, shown)
-    before, document = _known(path, shown, workspace)
+    before, document = known(path, shown, workspace)
     for edit in edits:
         refuse_sought_mark(edit.old, document.text, workspace.marks())
     try:
@@ -164,10 +167,13 @@ def _edits(arguments: Arguments) -> list[Edit]:
     ]
 
 
-def _known(path: Path, shown: str, workspace: Workspace) -> tuple[bytes, Document]:
+def known(path: Path, shown: str, workspace: Workspace) -> tuple[bytes, Document]:
     """A file's content that the model has read, and nobody has changed since.
 
     Nothing of an unread file is told: reading it may need a person's word.
+
+    Raises:
+        ToolError: It was not read, has changed, or is no text.
     """
     data = loaded(path, shown)
     if data and not workspace.was_read(path):

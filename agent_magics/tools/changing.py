@@ -28,7 +28,7 @@ from agent_magics.tools.workspace import Workspace
 
 def write_tool(workspace: Workspace) -> Tool:
     """`write`: a whole file."""
-    return _tool(
+    return changing_tool(
         workspace,
         "write",
         "Write a whole file, new or instead of the old one. To change a part, use edit.\n"
@@ -55,7 +55,7 @@ def edit_tool(workspace: Workspace) -> Tool:
         "items": record(("old", "new"), **texts),
         "minItems": 1,
     }
-    return _tool(
+    return changing_tool(
         workspace,
         "edit",
         "Exchange text in a file that was read: give old and new, or several in edits.\n"
@@ -65,9 +65,19 @@ def edit_tool(workspace: Workspace) -> Tool:
     )
 
 
-def _tool(
+def changing_tool(
     workspace: Workspace, name: str, description: str, schema: dict[str, JSON], plan: Plan
 ) -> Tool:
+    """A tool that changes one file, named by its argument `path`.
+
+    Args:
+        workspace: Where the file is, and whose copies are kept.
+        name: Of the tool.
+        description: For the model.
+        schema: Of the arguments.
+        plan: Computes the change.
+    """
+
     def preview(arguments: Arguments) -> tuple[Display, ...]:
         with told():
             change = plan(workspace, arguments)

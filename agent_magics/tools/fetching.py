@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from agent_magics.errors import ToolError
+from agent_magics.fencing import fenced
 from agent_magics.messages import Display
 from agent_magics.plain import visible
 from agent_magics.policy import Rule, Scope
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
-from agent_magics.tools.fencing import fenced
 from agent_magics.tools.plain import printable
 from agent_magics.tools.schemas import integer, record, string
 from agent_magics.tools.web.guarding import refuse_private

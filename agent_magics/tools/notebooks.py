@@ -16,6 +16,8 @@ from agent_magics.tools.plain import counted, cut, size, terminal_text
 
 OUTPUT_BUDGET = 2000
 """Characters of one output that are shown: enough for a table's head or an error."""
+MAX_LINE = 300
+"""Characters of an error's last words, which anybody's code may have made."""
 SUFFIX = ".ipynb"
 FORMAT = 4
 """The major version in which notebooks are shown; older ones are converted."""
@@ -31,23 +33,23 @@ def cells_text(text: str, name: str) -> str:
     Raises:
         ToolError: It is no notebook.
     """
-    notebook, fault = _parsed(text, name)
-    cells = _items(notebook.get("cells"))
-    language = _language(notebook)
-    parts = [f"Notebook with {counted(len(cells), 'cell')}{f', {language}' if language else ''}"]
+    notebook, fault = parsed(text, name)
+    cells = items(notebook.get("cells"))
+    kernel = language(notebook)
+    parts = [f"Notebook with {counted(len(cells), 'cell')}{f', {kernel}' if kernel else ''}"]
     if fault:
         parts.append(f"(it breaks the notebook format: {fault})")
     for number, cell in enumerate(cells, 1):
-        parts.append(_heading(number, cell))
-        parts.append(_joined(cell.get("source")))
+        parts.append(heading(cell, number))
+        parts.append(joined(cell.get("source")))
         parts += [
-            f"--- output of cell {number}{_output(output)}"
-            for output in _items(cell.get("outputs"))
+            f"--- output of cell {number}{output_text(output)}"
+            for output in items(cell.get("outputs"))
         ]
     return "\n".join(parts)
 
 
-def _parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
+def parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
     """The notebook in today's format, and how it breaks the format, if it does."""
     with installed_only():
         from nbformat import convert, reader, validator
@@ -71,62 +73,100 @@ def _parsed(text: str, name: str) -> tuple[Mapping[str, Any], str]:
     return notebook, str(fault).split("\n")[0][:200] if fault else ""
 
 
-def _language(notebook: Mapping[str, Any]) -> str:
+def language(notebook: Mapping[str, Any]) -> str:
+    """The kernel that a notebook asks for, in words; empty: it does not say."""
     metadata = notebook.get("metadata")
     kernel = metadata.get("kernelspec") if isinstance(metadata, Mapping) else None
     name = kernel.get("name") if isinstance(kernel, Mapping) else None
     return f"kernel {name}" if isinstance(name, str) else ""
 
 
-def _heading(number: int, cell: Mapping[str, Any]) -> str:
+def heading(cell: Mapping[str, Any], number: int = 0) -> str:
+    """The line above a cell.
+
+    Args:
+        cell: Its value.
+        number: Its place from 1; 0: not said.
+    """
     kind = cell.get("cell_type", "?")
     count = cell.get("execution_count")
     run = f" [{count}]" if isinstance(count, int) else ""
     name = f" id={cell['id']}" if isinstance(cell.get("id"), str) else ""
-    return f"=== cell {number} {kind}{run}{name}"
+    return f"=== cell {f'{number} ' if number else ''}{kind}{run}{name}"
 
 
-def _output(output: Mapping[str, Any]) -> str:
-    """One output after its heading's beginning."""
+def output_text(output: Mapping[str, Any], budget: int = OUTPUT_BUDGET) -> str:
+    """One output after its heading's beginning.
+
+    Args:
+        output: Its value.
+        budget: Characters of its text.
+    """
     match output.get("output_type"):
         case "stream":
-            return f" ({output.get('name', 'stream')})\n{_short(_joined(output.get('text')))}"
+            text = joined(output.get("text"))
+            return f" ({output.get('name', 'stream')})\n{_short(text, budget)}"
         case "error":
-            trace = _joined(output.get("traceback"), "\n")
-            return f" (error {output.get('ename')}: {output.get('evalue')})\n{_short(trace)}"
+            trace = joined(output.get("traceback"), "\n")
+            what = _line(f"{output.get('ename')}: {output.get('evalue')}")
+            return f" (error {what})\n{_short(trace, budget)}"
         case _:
             data = output.get("data")
-            return _bundle(data if isinstance(data, Mapping) else {})
+            return _bundle(data if isinstance(data, Mapping) else {}, budget)
 
 
-def _bundle(data: Mapping[str, Any]) -> str:
-    plain = _joined(data.get("text/plain"))
+def output_lines(cell: Mapping[str, Any]) -> list[str]:
+    """Each output of a cell as one line: its kind and size, the error's last words."""
+    lines = []
+    for output in items(cell.get("outputs")):
+        match output.get("output_type"):
+            case "stream":
+                name = output.get("name", "stream")
+                lines.append(f"{name}, {size(len(joined(output.get('text'))))}")
+            case "error":
+                lines.append(_line(f"error {output.get('ename')}: {output.get('evalue')}"))
+            case _:
+                data = output.get("data")
+                kinds = data if isinstance(data, Mapping) else {}
+                lines.append(", ".join(_named(k, v) for k, v in kinds.items()) or "nothing")
+    return lines
+
+
+def _line(text: str) -> str:
+    """A text as one line of bounded length."""
+    line = " ".join(terminal_text(text).split())
+    return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…"
+
+
+def _bundle(data: Mapping[str, Any], budget: int) -> str:
+    plain = joined(data.get("text/plain"))
     others = "".join(
         f" [{_named(kind, content)}]" for kind, content in data.items() if kind != "text/plain"
     )
-    return f"{others}\n{_short(plain)}".rstrip("\n")
+    return f"{others}\n{_short(plain, budget)}".rstrip("\n")
 
 
 def _named(kind: str, content: Any) -> str:
-    text = content if isinstance(content, str) else _joined(content) or json.dumps(content)
+    text = content if isinstance(content, str) else joined(content) or json.dumps(content)
     # Base64 has four characters for three bytes.
     count = len(text) * 3 // 4 if kind.startswith("image/") and "xml" not in kind else len(text)
     return f"{kind}, {size(count)}"
 
 
-def _short(text: str) -> str:
+def _short(text: str, budget: int) -> str:
     plain = terminal_text(text).rstrip("\n")
-    return str(cut(plain, OUTPUT_BUDGET) or plain)
+    return str(cut(plain, budget) or plain)
 
 
-def _joined(value: Any, between: str = "") -> str:
+def joined(value: Any, between: str = "") -> str:
     """A text that the format also lets be written as a list of lines."""
     if isinstance(value, list):
         return between.join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
 
 
-def _items(value: Any) -> list[Mapping[str, Any]]:
+def items(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; empty where there is no list."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
@@ -139,7 +179,23 @@ def sources(text: str) -> Iterator[tuple[int, str]] | None:
         cells = json.loads(text)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return ((n, _joined(cell.get("source"))) for n, cell in enumerate(_items(cells), 1))
+    return ((n, joined(cell.get("source"))) for n, cell in enumerate(items(cells), 1))
+
+
+def fault(text: str) -> str:
+    """How a notebook's text breaks the format, in one line; empty: it does not.
+
+    Raises:
+        ToolError: It cannot be read at all.
+    """
+    found = parsed(text, "The notebook")[1]
+    doubled = _doubled(text)
+    return found or (f"two cells have the id {doubled}" if doubled else "")
+
+
+def _doubled(text: str) -> str:
+    ids = [cell.get("id") for cell in items(json.loads(text).get("cells"))]
+    return next((str(name) for name in ids if name is not None and ids.count(name) > 1), "")
 
 
 def broken(text: str) -> str:

@@ -40,6 +40,7 @@ class _Running:
     """
 
     header: Header
+    touched: list[Path]
     open: OpenTurn | None = None
     ended: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -82,17 +83,17 @@ class Recorder:
         return Header("turn", self.root(), session, words, time.time(), self.kernel)
 
     @contextmanager
-    def turn(self, prompt: str, session: str) -> Iterator[None]:
-        """What happens inside belongs to one turn.
+    def turn(self, prompt: str, session: str) -> Iterator[list[Path]]:
+        """What happens inside belongs to one turn; gives the paths that it is about to change.
 
         Args:
             prompt: What the person asked.
             session: The conversation's name.
         """
-        running = _Running(self.header(prompt, session))
+        running = _Running(self.header(prompt, session), [])
         token = self._current.set(running)
         try:
-            yield
+            yield running.touched
         finally:
             self._current.reset(token)
             with running.lock:
@@ -127,9 +128,12 @@ class Recorder:
 
     def keep(self, coming: Sequence[Coming]) -> str:
         """Keep what stands at these paths; see `tools.backup.Backup`."""
+        running = self._current.get()
+        if running is not None:
+            files = [c.path for c in coming if c.will.kind != "folder"]
+            running.touched += [path for path in files if path not in running.touched]
         if not self._limit():
             return ""
-        running = self._current.get()
         if running is None:
             # Not in a cell: a turn of its own.
             with self.turn("", ""):

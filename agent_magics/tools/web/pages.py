@@ -14,10 +14,10 @@ from http import HTTPStatus
 from typing import Literal, TypeAlias
 
 from agent_magics.errors import ToolError
+from agent_magics.fencing import fenced
 from agent_magics.plain import stripped
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.documents import kind_of
-from agent_magics.tools.fencing import fenced
 from agent_magics.tools.plain import counted, size
 from agent_magics.tools.walking import Stop
 from agent_magics.tools.web.bodies import kind_by_bytes, kind_by_type, text_of
