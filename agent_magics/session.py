@@ -222,6 +222,7 @@ class Session:
             raise
         finally:
             self._close("the turn broke off", record)
+            self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
         return self.last

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,10 +45,16 @@ class FakeKernel:
 
     output: CodeOutput = field(default_factory=lambda: CodeOutput(ok=True))
     codes: list[str] = field(default_factory=list)
+    variables: dict[str, object] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
 
-    async def run_code(self, code: str) -> CodeOutput:
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
         self.codes.append(code)
+        self.seconds.append(seconds)
         return self.output
+
+    def names(self) -> Mapping[str, object]:
+        return self.variables
 
     async def on_main(self, job: Callable[[], T]) -> T:
         return job()

@@ -41,7 +41,7 @@ def test_output_value_and_error_are_one_text(tmp_path, output, text):
 def test_figures_are_passed_on_beside_the_text(tmp_path):
     figure = Display("bundle", data={"image/png": "AAAA", "text/plain": "<Figure>"})
     result = kit(tmp_path, value="1", displays=(figure,)).run("python", code="plot()")
-    assert result.text == "1\n[shown to the user: image/png]"
+    assert result.text == "1\n[an image that cannot be read, shown to the user]"
     assert result.display == (Display("text", result.text), figure)
 
 
@@ -113,7 +113,7 @@ def test_a_syntax_error_names_its_line(tmp_path):
 )
 def test_everything_that_a_cell_takes_is_taken(tmp_path, code, recwarn):
     used = kit(tmp_path)
-    assert used.preview("python", code=code) == (Display("code", code, "python"),)
+    assert used.preview("python", code=code)[-1] == Display("code", code, "python")
     used.text("python", code=code)
     assert not recwarn.list
 
@@ -127,6 +127,7 @@ def test_code_that_is_nested_too_deeply_is_refused_in_few_words(tmp_path, code):
 
 def test_always_is_for_this_session_and_the_description_is_honest(tmp_path):
     tool = kit(tmp_path).tool("python")
-    assert [scope.label for scope in tool.scopes({"code": "x"})] == ["python, this session"]
+    labels = [scope.label for scope in tool.scopes({"code": "x"})]
+    assert labels == ["python, this cell", "python, this session"]
     assert "live notebook kernel" in tool.description
     assert "not sandboxed" in tool.description
