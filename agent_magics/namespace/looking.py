@@ -83,7 +83,7 @@ def kind_of(cls: type) -> str:
 
 def shown(text: str, most: int) -> str:
     """A text on one line, with everything that hides or steers visible."""
-    line = " ".join(visible(text[: most + 1]).split())
+    line = visible(text[: most + 1]).replace("\n", "\\n").replace("\t", "\\t")
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
