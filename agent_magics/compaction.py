@@ -160,8 +160,8 @@ def conversation_size(conversation: Conversation) -> int:
 
 def _tokens(message: Message) -> int:
     match message:
-        case User(text, images):
-            return estimated_tokens(text) + len(images) * IMAGE_TOKENS + 4
+        case User(images=images):
+            return estimated_tokens(message.whole) + len(images) * IMAGE_TOKENS + 4
         case Assistant(text, calls):
             written = sum(len(call.name) + len(call.arguments) for call in calls)
             return estimated_tokens(text) + (written + 3) // 4 + 4

@@ -61,11 +61,36 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text that is sent behind what a person wrote: the description of a variable.
+
+    Args:
+        name: The variable's.
+        text: What the model reads, in a fence.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class User:
-    """What a person (or the program in their name) said."""
+    """What a person (or the program in their name) said.
+
+    Args:
+        text: Byte for byte as it was written.
+        images: For models that take them.
+        attached: What was added for the model; never part of `text`.
+    """
 
     text: str
     images: tuple[Image, ...] = ()
+    attached: tuple[Attachment, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """What a model reads: the text, and behind it what was added."""
+        return "\n\n".join([self.text, *(part.text for part in self.attached)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from agent_magics.loop import Turn, run_turn
 from agent_magics.messages import (
     JSON,
     Assistant,
+    Attachment,
     Conversation,
     Display,
     ToolCall,
@@ -180,6 +181,7 @@ class Session:
         renderer: Renderer,
         active: Sequence[ActiveSkill] = (),
         observers: Sequence[Callable[[Event], None]] = (),
+        attached: tuple[Attachment, ...] = (),
     ) -> TurnResult:
         """Run one turn to its end.
 
@@ -189,6 +191,7 @@ class Session:
             renderer: Shows each event after the state has changed.
             active: The skills of this turn, for the record.
             observers: Further readers of the events.
+            attached: What goes to the model behind the prompt.
 
         Returns:
             The turn's result, also kept as `last`.
@@ -209,7 +212,8 @@ class Session:
 
         happened(TurnStarted(prompt, turn.model.name, skills))
         try:
-            async with aclosing(run_turn(turn, self.conversation, User(prompt))) as events:  # type: ignore[type-var]
+            said = User(prompt, attached=attached)
+            async with aclosing(run_turn(turn, self.conversation, said)) as events:  # type: ignore[type-var]
                 async for event in events:
                     happened(event)
         except asyncio.CancelledError:

@@ -23,7 +23,7 @@ from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.views import View
-from agent_magics.messages import Conversation, Usage
+from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.session import Session
@@ -53,6 +53,7 @@ class Cell:
         quiet: Show the answer and the questions only.
         save: Whether the turn is saved with its session.
         threshold: How many tools one request shows; the others are found with `find_tools`.
+        attached: Descriptions of the variables that the prompt mentions.
     """
 
     prompt: str
@@ -66,6 +67,7 @@ class Cell:
     quiet: bool = False
     save: bool = True
     threshold: int = 0
+    attached: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,7 @@ def run_cell(
                     performance.renderer,
                     cell.active.skills,
                     [keep, *seen],
+                    cell.attached,
                 )
 
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
@@ -236,4 +239,5 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
     ready = prepared(cell, services)
-    return preview_view(ready.system, ready.conversation, cell.prompt, ready.offer.offered())
+    offered = ready.offer.offered()
+    return preview_view(ready.system, ready.conversation, cell.prompt, offered, cell.attached)

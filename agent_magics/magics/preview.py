@@ -7,12 +7,16 @@ from collections.abc import Sequence
 
 from agent_magics.context import estimated_tokens
 from agent_magics.magics.views import View, pairs_view
-from agent_magics.messages import Assistant, Conversation, Message, ToolResult, User
+from agent_magics.messages import Assistant, Attachment, Conversation, Message, ToolResult, User
 from agent_magics.tool import Tool
 
 
 def preview_view(
-    system: str, conversation: Conversation, prompt: str, tools: Sequence[Tool]
+    system: str,
+    conversation: Conversation,
+    prompt: str,
+    tools: Sequence[Tool],
+    attached: Sequence[Attachment] = (),
 ) -> View:
     """The request's parts in the order in which a model reads them."""
     offered = [
@@ -25,6 +29,7 @@ def preview_view(
         ("system prompt", system, system),
         ("conversation so far", history or "(empty)", history),
         ("prompt", prompt, prompt),
+        *((f"attached: @{part.name}", part.text, part.text) for part in attached),
     ]
     total = sum(estimated_tokens(whole) for _, _, whole in parts)
     pairs = [
@@ -35,8 +40,8 @@ def preview_view(
 
 def _said(message: Message) -> str:
     match message:
-        case User(text):
-            return f"person: {text}"
+        case User():
+            return f"person: {message.whole}"
         case Assistant(text, calls):
             asked = "".join(f"\ncalls {call.name} {call.arguments}" for call in calls)
             return f"assistant: {text}{asked}"

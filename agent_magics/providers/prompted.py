@@ -64,8 +64,8 @@ def _plain(conversation: Conversation) -> Conversation:
             case ToolResult(text=text, images=images):
                 name = names.get(message.call_id, "a tool")
                 _say(messages, f"Result of {name}:\n{text or '(no output)'}", images)
-            case User(text=text, images=images):
-                _say(messages, text, images)
+            case User(images=images):
+                _say(messages, message.whole, images)
             case _:
                 messages.append(message)
     return tuple(messages)
@@ -79,6 +79,6 @@ def _say(messages: list[Message], text: str, images: Sequence[Image]) -> None:
     """Add to the last prompt, or make one: such servers want the roles to alternate."""
     last = messages[-1] if messages else None
     if isinstance(last, User):
-        messages[-1] = User(f"{last.text}\n\n{text}", (*last.images, *images))
+        messages[-1] = User(f"{last.whole}\n\n{text}", (*last.images, *images))
     else:
         messages.append(User(text, tuple(images)))

@@ -126,7 +126,10 @@ def wire_message(message: Message, model: str, profile: Profile) -> JSON:
     """
     match message:
         case User():
-            return {"role": "user", "content": _user_content(message.text, message.images, profile)}
+            return {
+                "role": "user",
+                "content": _user_content(message.whole, message.images, profile),
+            }
         case ToolResult():
             return {
                 "role": "tool",

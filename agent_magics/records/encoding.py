@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, get_args, get_type_hints
 from agent_magics.messages import (
     JSON,
     Assistant,
+    Attachment,
     Display,
     Image,
     Message,
@@ -44,8 +45,13 @@ def encoded(message: Message, redact: Redact = str) -> dict[str, JSON]:
         redact: Takes secrets out of a text.
     """
     match message:
-        case User(text, images):
-            return _kept(role="user", text=redact(text), images=[_image(i) for i in images])
+        case User(text, images, attached):
+            return _kept(
+                role="user",
+                text=redact(text),
+                images=[_image(i) for i in images],
+                attached=[{"name": a.name, "text": redact(a.text)} for a in attached],
+            )
         case Assistant():
             return _kept(
                 role="assistant",
@@ -77,7 +83,7 @@ def decoded(value: JSON) -> Message:
     fields = _object(value)
     match fields.get("role"):
         case "user":
-            return User(text_of(fields, "text"), _images(fields))
+            return User(text_of(fields, "text"), _images(fields), _attached(fields))
         case "assistant":
             stop = text_of(fields, "stop") or "end"
             return Assistant(
@@ -181,6 +187,11 @@ def _image(image: Image) -> dict[str, str]:
 def _images(fields: Mapping[str, JSON]) -> tuple[Image, ...]:
     parts = [_object(value) for value in _list(fields, "images")]
     return tuple(Image(text_of(part, "type"), text_of(part, "data")) for part in parts)
+
+
+def _attached(fields: Mapping[str, JSON]) -> tuple[Attachment, ...]:
+    parts = [_object(value) for value in _list(fields, "attached")]
+    return tuple(Attachment(text_of(part, "name"), text_of(part, "text")) for part in parts)
 
 
 def _display(display: Display, redact: Redact) -> dict[str, JSON]:
