@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from agent_magics.errors import AgentMagicsError
-from agent_magics.frontends import capture
+from agent_magics.frontends import capture, runner
 from agent_magics.frontends.runner_errand import TimeLimit
 from agent_magics.messages import Display
 from agent_magics.namespace.changes import changes, moment
@@ -25,6 +25,9 @@ from agent_magics.namespace.prints import visible_names
 from agent_magics.ports import CodeOutput
 
 T = TypeVar("T")
+
+_OWN_FILES = (capture.__file__, runner.__file__)
+"""Where an interrupt or a refusal comes from, which says nothing about the code."""
 
 FRAMES = 12
 """Frames of a traceback that are kept: the first and the last half of these."""
@@ -227,7 +230,7 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _limited(shown: traceback.TracebackException) -> Iterator[str]:
-    stack = [frame for frame in shown.stack if frame.filename != capture.__file__]
+    stack = [frame for frame in shown.stack if frame.filename not in _OWN_FILES]
     shown.stack = traceback.StackSummary.from_list(stack)
     if len(stack) > FRAMES:
         half = FRAMES // 2

@@ -23,7 +23,7 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)\1(?!`)", re.DOTALL)
 # No address, path or package: nothing of a word before it, and no slash or second @ behind it.
 _MENTION = re.compile(r"(?<![\w@.+/:%\\-])@([^\W\d]\w*)(?![\w/@-]|\.[\w-]+@)")
 _DECORATOR = re.compile(r"\s*@[\w.]+(\(.*\))?\s*$")
-_DEFINITION = re.compile(r"\s*(@|(async\s+)?def\s|class\s)")
+_DEFINITION = re.compile(r"\s*((async\s+)?def\s|class\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,14 @@ def _prose(lines: list[str]) -> list[str]:
         if mark:
             fence = mark[1]
             continue
-        following = lines[place + 1] if place + 1 < len(lines) else ""
-        if _DECORATOR.match(line) and _DEFINITION.match(following):
-            continue
-        kept.append(line)
+        if not _decorates(lines, place):
+            kept.append(line)
     return kept
+
+
+def _decorates(lines: list[str], place: int) -> bool:
+    """Whether a line is a decorator, or one of several, above a definition."""
+    start = place
+    while place < len(lines) and _DECORATOR.match(lines[place]):
+        place += 1
+    return start < place < len(lines) and _DEFINITION.match(lines[place]) is not None

@@ -72,6 +72,11 @@ def module_of(cls: type) -> str:
     return name if type(name) is str else ""
 
 
+def name_of(cls: type) -> str:
+    """The name of a class, without where it stands."""
+    return str(_NAME.__get__(cls)).rpartition(".")[2]
+
+
 def kind_of(cls: type) -> str:
     """A class as it is named to people: with its package, unless it is built in or their own."""
     name = str(_NAME.__get__(cls)).replace("<locals>.", "")
@@ -93,8 +98,17 @@ def shown_name(name: str) -> str:
 
 
 def of_library(value: object) -> bool:
-    """Whether an object's class comes from a known library, so that its text may be asked for."""
-    return module_of(type(value)).partition(".")[0] in LIBRARIES
+    """Whether an object's class lies in a known library, so that its text may be asked for.
+
+    A class can say that it is from anywhere, so it is looked for there.
+    """
+    cls = type(value)
+    name = module_of(cls)
+    if name.partition(".")[0] not in LIBRARIES:
+        return False
+    module = sys.modules.get(name)
+    own = _NAME.__get__(cls)
+    return isinstance_of(module, ModuleType) and vars(module).get(own) is cls
 
 
 def library_classes() -> Mapping[int, str]:

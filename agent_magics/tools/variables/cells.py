@@ -13,7 +13,7 @@ import pathlib
 import uuid
 from collections.abc import Iterable, Sequence
 
-from agent_magics.namespace.looking import look, of_library, shown
+from agent_magics.namespace.looking import kind_of, look, of_library, shown
 from agent_magics.namespace.prints import simple
 from agent_magics.tools.redaction import says_secret
 
@@ -62,7 +62,7 @@ def cell(value: object, width: int = WIDTH) -> str:
 
 def is_scalar(value: object) -> bool:
     """Whether it is one number, date or text of a known library."""
-    return of_library(value) and type(value).__name__ in _SCALARS
+    return of_library(value) and kind_of(type(value)).rpartition(".")[2] in _SCALARS
 
 
 def named_cell(name: object, value: object, width: int = WIDTH) -> str:

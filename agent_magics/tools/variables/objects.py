@@ -22,6 +22,7 @@ from agent_magics.namespace.looking import (
     kind_of,
     length_of,
     look,
+    name_of,
     shown,
 )
 from agent_magics.plain import visible
@@ -102,7 +103,8 @@ def _pairs(value: object) -> list[tuple[object, object]]:
     except RuntimeError:
         # Another thread changed it meanwhile.
         return []
-    return [(None, value)] if type(value) in (bytes, range, bytearray) else []
+    plain = any(type(value) is cls for cls in (bytes, range, bytearray))
+    return [(None, value)] if plain else []
 
 
 def _fields(value: object) -> tuple[str, ...]:
@@ -171,7 +173,7 @@ def _class(cls: type) -> str:
 
 def _class_source(cls: type, body: Mapping[str, object]) -> str:
     """The source of a class, found above the first of its functions."""
-    name = str(type.__dict__["__name__"].__get__(cls))
+    name = name_of(cls)
     head = re.compile(rf"\s*class\s+{re.escape(name)}\b")
     for value in body.values():
         if type(value) is not types.FunctionType:
@@ -203,7 +205,7 @@ def _instance(value: object) -> Iterator[str]:
     """The attributes that an object has of its own, and what its class says."""
     cls = type(value)
     body = class_dict(cls)
-    if type(doc := body.get("__doc__")) is str and not doc.startswith(cls.__name__ + "("):
+    if type(doc := body.get("__doc__")) is str and not doc.startswith(f"{name_of(cls)}("):
         yield cut_text(visible(doc).strip().partition("\n\n")[0])
     attributes = attributes_of(value)
     if attributes:

@@ -91,7 +91,8 @@ def _pandas_column(name: object, series: Any, rows: int, counted: bool) -> Colum
     if not of_library(dtype):
         # A type that the person made: its arrays run their own code.
         return Column(name, library_text(dtype), None)
-    missing = int(series.isna().sum()) if counted else None
+    countable = counted and getattr(series, "nlevels", 1) == 1
+    missing = int(series.isna().sum()) if countable else None
     head = series.iloc[:rows] if hasattr(series, "iloc") else series[:rows]
     return Column(name, shown(str(dtype), TYPE), missing, head.tolist())
 
