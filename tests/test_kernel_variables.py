@@ -100,7 +100,7 @@ def test_code_is_interrupted_when_its_time_is_up_and_the_turn_goes_on(new_page, 
 
 
 def test_code_that_takes_the_interrupt_and_ends_gives_its_result(new_page, endpoint, model):
-    code = "try:\n    while True: n = 1\nexcept KeyboardInterrupt:\n    y = 'saved'\ny"
+    code = "import time\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    y = 'saved'\ny"
     endpoint.script(model, python(code, timeout=0.3), Says("Fine."))
     page = new_page()
     assert page.do("%%agent\nDo it.").error == ""

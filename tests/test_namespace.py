@@ -30,7 +30,7 @@ RECIPES = st.tuples(
     st.sampled_from(("", "numpy", "pandas", "builtins", "polars.dataframe")),
     st.integers(0, 4),
 )
-"""How to make a hostile object; made in the test, since hypothesis itself looks at what it draws."""
+"""How to make a hostile object: made in the test, since hypothesis looks at what it draws."""
 
 
 def hostile(recipe) -> object:
