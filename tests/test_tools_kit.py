@@ -137,12 +137,12 @@ def kit(tmp_path: Path) -> Kit:
     return Kit(tmp_path)
 
 
-def test_python_needs_a_kernel(tmp_path):
+def test_python_and_variables_need_a_kernel(tmp_path):
     workspace = Workspace(lambda: tmp_path)
     names = [tool.name for tool in builtin_tools(workspace, FakeKernel())]
     assert len(names) == len(set(names))
-    assert [tool.name for tool in builtin_tools(workspace)] == names[:-1]
-    assert names[-1] == "python"
+    assert [tool.name for tool in builtin_tools(workspace)] == names[:-2]
+    assert names[-2:] == ["python", "variables"]
 
 
 def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
