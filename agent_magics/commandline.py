@@ -50,6 +50,8 @@ class CommandLine:
         within: Commands that run another one given as words (`sudo -u x rm y`): a pattern of ask
             and deny may begin at each of their words.
         unclear: Why not everything that it runs can be known. Empty: it is all in `found`.
+        reach: What it names that is protected or outside the workspace, as far as that can be
+            seen; for the mode `auto`.
     """
 
     parts: tuple[Part, ...] = ()
@@ -57,6 +59,7 @@ class CommandLine:
     found: tuple[tuple[str, ...], ...] = ()
     within: tuple[tuple[str, ...], ...] = ()
     unclear: str = ""
+    reach: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,13 @@ How to work
   not say that something was done unless a tool's result shows it."""
 
 
+PLANNING = """\
+The person has switched to planning: nothing can be changed and no code can be run in this turn.
+Look around with the tools there are, then answer with a plan: which files change and how, in which
+order, and how to check the result. Do not ask to be let out of this; the person decides when to
+go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class ActiveSkill:
     """A skill as it stands in a prompt.
@@ -52,6 +59,8 @@ def system_prompt(
     active: Sequence[ActiveSkill],
     catalogue: str = "",
     notes: Sequence[str] = (),
+    *,
+    planning: bool = False,
 ) -> str:
     """Base instructions, the project's, the catalogue, then the active skills' in order of use.
 
@@ -60,8 +69,9 @@ def system_prompt(
         active: The skills in force whose text stands here and not in the conversation.
         catalogue: The skills that the model may choose itself; may be empty.
         notes: The names of notes from earlier work; their texts are read with a tool.
+        planning: Whether nothing may be changed in this turn.
     """
-    parts = [BASE]
+    parts = [BASE, PLANNING] if planning else [BASE]
     if notes:
         parts.append(
             "Notes from earlier work, which memory_read opens and which may be out of date: "

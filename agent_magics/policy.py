@@ -243,7 +243,8 @@ class Policy:
             strict = next((rule for rule in user if rule.decision == "ask"), user[0])
             return Verdict(strict.decision, f"{_of('user')}: {strict}")
         if facts.effect in _ACCEPTED[self.mode]:
-            return Verdict("allow", f"the mode is {self.mode}")
+            reach = facts.commands.reach if facts.commands else ""
+            return Verdict("ask" if reach else "allow", reach or f"the mode is {self.mode}")
         if facts.effect in DEFAULTS:
             return Verdict(DEFAULTS[facts.effect], self._uncovered(facts, part))
         return Verdict("deny", "no rule allows it")

@@ -19,6 +19,7 @@ from agent_magics.errors import ToolError
 from agent_magics.tool import Tool, ToolOutput
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.checking import check
+from agent_magics.tools.discretion import discreet
 from agent_magics.tools.web.getting import Bounds, Way
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
@@ -159,8 +160,9 @@ class Fetcher:
 
     @property
     def tool(self) -> Tool:
-        tools = builtin_tools(self.workspace, None, self.web)
-        return next(tool for tool in tools if tool.name == "fetch")
+        tools = builtin_tools(self.workspace, web=self.web)
+        tool = next(tool for tool in tools if tool.name == "fetch")
+        return discreet(tool, self.workspace.redactor)
 
     def run(self, url: str, **arguments: object) -> ToolOutput:
         given = {"url": url, **arguments}

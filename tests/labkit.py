@@ -99,10 +99,12 @@ class Lab:
             "display_name": kernel,
             "language": "python",
         }
-        folder = self.root / name
+        # A second try of a test finds the folder of the first one.
+        tries = sum(path.name.partition("~")[0] == name for path in self.root.iterdir())
+        folder = self.root / (f"{name}~{tries}" if tries else name)
         folder.mkdir()
         nbformat.write(notebook, folder / "notebook.ipynb")
-        return self.open(f"{name}/notebook.ipynb", own_page=own_page)
+        return self.open(f"{folder.name}/notebook.ipynb", own_page=own_page)
 
     def open(self, path: str, *, kernel: bool = True, own_page: bool = False) -> Notebook:
         """Open a notebook.

@@ -131,7 +131,8 @@ def test_a_whole_turn_reads_as_a_record():
         "[… 21 lines not shown here …]\n28  x\n29  x\n```",
         f"⊘ `edit a.py` · denied: “not now”\n\n```diff\n{DIFF}```",
         "## Found\n\n- one **bug**",
-        "— qwen3 · code-review (01234567) · 3 turns · 12k in / 678 out / 9.0k cached tokens · 14 s",
+        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens"
+        " · 14 s",
     ]
 
 
@@ -588,7 +589,7 @@ def test_a_shortened_conversation_is_said_in_numbers():
 )
 def test_a_turn_without_an_answer_says_why_and_what_to_do_next(reason, text, said):
     (block,) = shown(TurnEnded(reason, Usage(), 1.0, 1, text))
-    assert block.text == f"{said}\n\n— 1 turn · 1.0 s"
+    assert block.text == f"{said}\n\n— 1 request · 1.0 s"
     assert block.metadata["reason"] == reason
 
 
@@ -628,7 +629,8 @@ def test_quiet_leaves_answers_decisions_warnings_and_the_footer():
         f"⊘ `edit a.py` · denied\n\n```diff\n{DIFF}```",
         "⚠ careful",
         "Done.",
-        "— qwen3 · code-review (01234567) · 3 turns · 12k in / 678 out / 9.0k cached tokens · 14 s",
+        "— qwen3 · code-review (01234567) · 3 requests · 12k in / 678 out / 9.0k cached tokens"
+        " · 14 s",
     ]
 
 
@@ -643,7 +645,7 @@ def test_quiet_still_says_what_is_going_on():
 
 
 def test_quiet_says_nothing_of_calls_that_an_interrupt_cut_off():
-    assert texts(*read()[:3], replace(ENDED, requests=1), quiet=True)[0].startswith("— 1 turn")
+    assert texts(*read()[:3], replace(ENDED, requests=1), quiet=True)[0].startswith("— 1 request")
 
 
 def test_no_empty_place_is_left_in_the_usual_turn():

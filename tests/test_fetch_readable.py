@@ -347,6 +347,34 @@ def test_the_work_grows_no_faster_than_the_page(name):
     assert twice <= 2.2 * once + 500
 
 
+class Watched(str):
+    """A page that counts how many of its characters are searched for a text."""
+
+    searched = 0
+
+    def find(self, wanted, start=0, end=None):
+        found = super().find(wanted, start, end)
+        Watched.searched += (found if found >= 0 else len(self) if end is None else end) - start
+        return found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<!-- x -->" * 500 + "--!>",
+        "<!-- x --!>" * 500 + "-->",
+        "<p>" * 500,
+        "<p a='" * 500,
+        "<p a=\"x' " * 500 + ">",
+        "</x" * 500,
+    ],
+)
+def test_no_part_of_a_page_is_searched_again_and_again(source):
+    Watched.searched = 0
+    list(tokens(Watched(source)))
+    assert Watched.searched <= 8 * len(source)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_long_page_of_one_broken_thing_is_read(name):
     readable(BAD[name] * (200_000 // len(BAD[name])), URL)

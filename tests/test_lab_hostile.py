@@ -103,7 +103,7 @@ CELLS = [
     f"%agent model {NAME.replace(' ', '/')}",
     "%agent",
 ]
-DETAILS, PREVIEW, TURN, RESULT, FAILING = 3, 7, 10, 11, 15
+DETAILS, USE, PREVIEW, TURN, RESULT, FAILING = 3, 5, 7, 10, 11, 15
 
 UNFOLD = "() => { for (const d of document.querySelectorAll('details')) d.open = true; }"
 EFFECTS = """() => {
@@ -156,7 +156,16 @@ def played(lab: Lab, endpoint: Endpoint) -> Iterator[Notebook]:
     endpoint.script("hostile", CALLS, Says(MORE), failing)
     cells = [loading(endpoint.url, "hostile"), *CELLS]
     page = lab.notebook("hostile", cells, f"ipykernel-{NEWEST}", own_page=True)
-    for cell in range(TURN):
+    for cell in range(USE):
+        page.done(cell)
+    # A project's skill is shown whole before it is used, whatever stands in it.
+    page.run(USE)
+    page.armed(USE, "Approve")
+    page.screenshot("hostile-trust")
+    assert page.page.evaluate(EFFECTS) == []
+    page.click(USE, "Approve")
+    page.wait_idle(USE)
+    for cell in range(USE + 1, TURN):
         page.done(cell)
     page.run(TURN)
     page.armed(TURN, "Approve")

@@ -98,8 +98,8 @@ def test_what_a_skills_tool_shows_is_freed_of_secrets(shell, monkeypatch):
     monkeypatch.setenv("SHOP_API_KEY", "hunter2-hunter2-hunter2")
     Path("shop/report.py").write_text("key = 'hunter2-hunter2-hunter2'\n" * 30, encoding="utf-8")
     magic(shell, "use", "code-review")
-    session = shell.magics_manager.registry["AgentMagics"].session
-    tool = next(tool for tool in session.bundled if tool.name == "report_findings")
+    magics = shell.magics_manager.registry["AgentMagics"]
+    tool = next(tool for tool in magics.visible() if tool.name == "report_findings")
     row = {"file": "shop/report.py", "line": 3, "severity": "high", "message": "A key."}
     output = asyncio.run(tool.run({"findings": [row]}, lambda _: None))
     assert "hunter2" not in str(output.display)

@@ -59,7 +59,7 @@ WORDS = Words(
     lambda: ["explore", "code-review"],
     lambda: ["explore"],
     lambda: ["edit", "read", "run_shell"],
-    lambda: ["a1b2c3", "default"],
+    sessions=lambda: ["a1b2c3", "default"],
 )
 
 

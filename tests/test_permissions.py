@@ -104,6 +104,11 @@ def test_a_project_cannot_choose_the_mode_and_a_wrong_one_widens_nothing(shell, 
     assert "mode is one of" in magics.services.configuration().problems[0]
 
 
+def test_the_model_knows_that_it_is_planning(shell):
+    assert "switched to planning" in magic(shell, "agent", "--mode plan --preview", "Hi\n").text
+    assert "planning" not in magic(shell, "agent", "--preview", "Hi\n").text
+
+
 # ---- rules that last
 
 

@@ -24,7 +24,14 @@ from agent_magics.tools import landlock_launcher
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.landlock import Landlock
 from agent_magics.tools.protection import secret_places
-from agent_magics.tools.sandbox import Bounds, Confinement, Mode, Sandbox, SandboxSetting, strictest
+from agent_magics.tools.sandbox import (
+    Bounds,
+    Confinement,
+    Sandbox,
+    SandboxMode,
+    SandboxSetting,
+    strictest,
+)
 from agent_magics.tools.sandbox_probe import probe
 from tests.test_tools_kit import Kit
 from tests.test_tools_shell import gone, until
@@ -70,7 +77,7 @@ class Trials:
         return self.fault
 
 
-def sandbox(mode: Mode, *ways: Fake, fault: str = "", network: bool = False) -> Sandbox:
+def sandbox(mode: SandboxMode, *ways: Fake, fault: str = "", network: bool = False) -> Sandbox:
     return Sandbox(lambda: SandboxSetting(mode, network), ways, Trials(fault))
 
 

@@ -66,7 +66,7 @@ def test_markdown_reads_like_the_cells_did(story, tmp_path):
         "not that one",
         '"n": 7',
         "> And now?",
-        "— scripted · 2 turns · 1.0k in / 50 out tokens",
+        "— scripted · 2 requests · 1.0k in / 50 out tokens",
     ):
         assert part in text, part
 

@@ -356,6 +356,40 @@ def test_the_newest_word_of_the_session_counts_for_each_part(space):
     assert verdict(policy("allow git *", "allow ls", "ask git log"), "git log; ls", space) == "ask"
 
 
+AUTO = [
+    "ls",
+    "cat notes",
+    "pytest -q 2>&1 | tail",
+    "x=1; echo $x > out",
+    "python a.py",
+    "rm -rf sub",
+]
+OUTSIDE = [
+    *("cat /etc/passwd", "cat .env", "cat away/passwd", "cat ../x", "cat ~/.ssh/id_rsa", "ls ~"),
+    *("cat $HOME/.netrc", "cat ${HOME}/x", "echo x > /etc/x", "echo x >> ../x", "cat < .env"),
+    *("cp x .git/hooks/pre-commit", "echo x > .git/config", "bash -c 'cat /etc/passwd'"),
+    *("echo $(cat .env)", "sudo cat /etc/shadow", "find / -name x", "grep -f.env x", "cat .e*"),
+    *("cat $x/y", "cat /etc/$x", "cd /tmp && ls", "for i in a; do cat /etc/$i; done", "cat *.pem"),
+    "if true; then cat .env; fi",
+]
+
+
+@pytest.mark.parametrize("command", AUTO)
+def test_the_mode_auto_does_not_ask_inside_the_workspace(space, command):
+    assert verdict(Policy(mode="auto"), command, space) == "allow"
+
+
+@pytest.mark.parametrize("command", OUTSIDE)
+def test_the_mode_auto_asks_about_commands_that_name_what_is_outside_or_protected(space, command):
+    assert verdict(Policy(mode="auto"), command, space) == "ask"
+    assert verdict(Policy((Rule("run_shell", "allow"),), "auto"), command, space) == "allow"
+
+
+@pytest.mark.parametrize("command", [*OUTSIDE, "python -c 'print(open(\".env\").read())'"])
+def test_without_the_grammar_the_mode_auto_asks_about_them_too(space, without_engine, command):
+    assert verdict(Policy(mode="auto"), command, space) == "ask"
+
+
 def test_the_reason_names_the_part_that_no_rule_allows(space):
     def reason(command, *rules):
         facts = CallFacts("run_shell", "run", command, commands=read_command(command, space))
@@ -509,7 +543,7 @@ def test_every_button_allows_what_it_was_offered_for_and_only_words_behind_it(sp
 
 def test_after_always_the_next_such_command_runs_without_a_question(space):
     tool = run_shell_tool(space)
-    _, prefix = tool.scopes({"command": "ls src"})
+    _, prefix, _ = tool.scopes({"command": "ls src"})
     commands = ["ls src", "ls -l sub", "ls sub; touch made"]
     replies = [calls(call("run_shell", f"c{n}", command=c)) for n, c in enumerate(commands)]
     scene = Scene([*replies, Assistant("Done.")], [tool], [Answer(True, scope=prefix)])

@@ -159,7 +159,7 @@ def cell_of(shell):
 
 
 def tools_of(shell):
-    return prepared(cell_of(shell), loaded(shell).services).tools
+    return prepared(cell_of(shell), loaded(shell).services).offer.tools
 
 
 def test_the_skill_tool_gives_the_text_once(shell):

@@ -61,7 +61,7 @@ def site():
 def played(site: Site, root: Path, *steps: Assistant, answers: int = 20) -> Scene:
     fetcher = Fetcher(f"127.0.0.1:{site.port}")
     workspace = Workspace(lambda: root)
-    builtins = builtin_tools(workspace, None, fetcher.web)
+    builtins = builtin_tools(workspace, web=fetcher.web)
     tools = effective_tools(builtins, [skill()])
     scene = Scene(steps, tools, [Answer(True)] * answers, (skill(),))
     scene.ask("Since when does Example read Parquet without an extra package?")

@@ -268,10 +268,9 @@ def test_an_ignore_file_that_never_ends_hinders_nobody(tmp_path, engine, monkeyp
     kit = kit_with(tmp_path, engine)
     for number in range(FIRST + 10):
         kit.file(f"{number:03}.txt", "hay\n")
-    kit.file("last.txt", "needle\n")
-    (tmp_path / "z").mkdir()
+    kit.file("z/last.txt", "needle\n")
     os.mkfifo(tmp_path / "z" / ".gitignore")
-    assert kit.text("grep", pattern="needle") == "last.txt:1: needle"
+    assert kit.text("grep", pattern="needle") == "z/last.txt:1: needle"
 
 
 def test_files_that_cannot_be_read_are_counted_alike(engine):
@@ -282,7 +281,7 @@ def test_files_that_cannot_be_read_are_counted_alike(engine):
         kit.file("y.txt", "needle\n").chmod(0)
         kit.file("z/a.txt", "needle\n")
         (root / "z").chmod(0)
-        hits, summary = found(Job("needle", str(root), str(root)), kit.workspace.ripgrep)
+        hits, summary = found(Job("needle", str(root), str(root), tried=0), kit.workspace.ripgrep)
         assert [hit.path for hit in hits] == ["005.txt"]
         assert isinstance(summary, Summary)
         assert summary.unreadable == 2
@@ -359,13 +358,15 @@ def test_a_ripgrep_that_fails_after_its_trial_changes_no_answer(tmp_path):
         kit = Kit(tmp_path / "work")
         for number in range(FIRST + 5):
             kit.file(f"{number:03}.txt", "hay\n")
-        kit.file("z.txt", "needle\n")
+        kit.file("z/z.txt", "needle\n")
         kit.workspace.ripgrep = Ripgrep(lambda _name, path=path: str(path))
-        assert kit.text("grep", pattern="needle") == "z.txt:1: needle"
+        for pattern in ("needle", "need.*"):
+            assert kit.text("grep", pattern=pattern) == "z/z.txt:1: needle"
 
 
 @needs_rg
-def test_an_interrupt_ends_ripgrep_and_its_children(tmp_path):
+@pytest.mark.parametrize("pattern", ["needle", "need.*"])
+def test_an_interrupt_ends_ripgrep_and_its_children(tmp_path, pattern):
     pids = tmp_path / "pids"
     text = (
         f'case "$PWD" in */agent_magics-*) exec {RG} "$@";; esac\n'
@@ -376,9 +377,10 @@ def test_an_interrupt_ends_ripgrep_and_its_children(tmp_path):
     kit.workspace.ripgrep = Ripgrep(lambda _name: str(path))
     for number in range(FIRST + 5):
         kit.file(f"{number:03}.txt", "hay\n")
+    kit.file("z/last.txt", "hay\n")
 
     async def interrupted() -> None:
-        task = asyncio.create_task(kit.tool("grep").run({"pattern": "needle"}, print))
+        task = asyncio.create_task(kit.tool("grep").run({"pattern": pattern}, print))
         await asyncio.to_thread(_until, lambda: pids.exists() and pids.read_text().strip())
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

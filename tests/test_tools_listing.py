@@ -38,6 +38,22 @@ def test_ls_gives_folders_first_and_marks_folders_links_and_large_files(kit):
     ]
 
 
+def test_ls_marks_what_git_ignores(kit):
+    kit.file(".gitignore", "*.log\nbuild/\n/link\n")
+    kit.file("sub/.gitignore", "!keep.log\n")
+    for name in ("a.log", "a.txt", "build/x", "sub/keep.log", "sub/b.log"):
+        kit.file(name)
+    (kit.root / "link").symlink_to("sub")
+    assert kit.text("ls").split("\n") == [
+        *("build/  (git ignores it)", "link/ -> sub  (git ignores it)", "sub/", ".gitignore"),
+        *("a.log  (git ignores it)", "a.txt"),
+    ]
+    assert kit.text("ls", path="sub").split("\n") == [
+        *(".gitignore", "b.log  (git ignores it)", "keep.log"),
+    ]
+    assert kit.text("ls", path="build") == "x"
+
+
 def test_ls_says_when_a_folder_is_empty_a_file_or_missing(kit):
     kit.file("src/module.py")
     (kit.root / "empty").mkdir()

@@ -155,6 +155,33 @@ def test_a_missing_file_is_answered_with_near_names(kit):
     assert "link that leads nowhere" in kit.refusal("read", path="loop")
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Screenshot at 9.41.00\u202fAM.txt", "Screenshot at 9.41.00 AM.txt"),
+        ("it\u2019s.txt", "it's.txt"),
+        ("cafe\u0301.txt", "caf\xe9.txt"),
+        ("caf\xe9.txt", "cafe\u0301.txt"),
+    ],
+)
+def test_a_name_that_looks_the_same_is_the_one_that_is_meant(kit, name, written):
+    kit.file(name, "x\n")
+    assert kit.text("read", path=written) == "1|x"
+
+
+def test_no_name_that_looks_the_same_leads_to_a_secret_or_out_of_the_workspace(kit, tmp_path):
+    kit.root = tmp_path / "work"
+    kit.file(".env", "SECRET")
+    kit.file("a\u202fb.txt", "one")
+    kit.file("a\xa0b.txt", "two")
+    (tmp_path / "it\u2019s.txt").write_text("outside")
+    (kit.root / "x\u202fy").symlink_to("../it\u2019s.txt")
+    for path in ("\uff0eenv", "../it's.txt", "x y"):
+        assert "does not exist" in kit.refusal("read", path=path)
+    # Two that look alike: neither is guessed.
+    assert "Did you mean" in kit.refusal("read", path="a b.txt")
+
+
 def test_near_names_never_tell_what_is_outside_or_protected(kit, tmp_path):
     kit.root = tmp_path / "work"
     kit.file("a.txt")

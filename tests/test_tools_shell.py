@@ -232,7 +232,7 @@ def test_a_command_that_is_too_long_for_the_system_is_explained(kit):
 
 
 def test_always_means_exactly_this_command_or_a_beginning_of_it(kit):
-    exact, prefix = kit.tool("run_shell").scopes({"command": "git status"})
+    exact, prefix, _lasting = kit.tool("run_shell").scopes({"command": "git status"})
     facts = {
         command: kit.tool("run_shell").facts({"command": command})
         for command in ("git  'status'", "git status; rm x", "git", "git status --short")

@@ -25,7 +25,7 @@ from agent_magics.magics.transform import comments_above
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-GREETED = 9
+GREETED = 10
 """Names of skills that the greeting shows; the line stays one line."""
 REGISTERED = {"line": ("skills", "use", "unuse", "agent"), "cell": ("agent",)}
 

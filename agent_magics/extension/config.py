@@ -32,8 +32,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError, ToolError
 from agent_magics.policy import MODES, Decision, Mode, Rule
-from agent_magics.tools.sandbox import STRICTER, SandboxSetting, strictest
-from agent_magics.tools.sandbox import Mode as SandboxMode
+from agent_magics.tools.sandbox import STRICTER, SandboxMode, SandboxSetting, strictest
 from agent_magics.tools.web.urls import host_entry
 
 if TYPE_CHECKING:

@@ -89,7 +89,11 @@ class ModelChooser:
         return self._demonstration("nothing is configured and no model server runs on this machine")
 
     def secrets(self) -> tuple[str, ...]:
-        """The keys that were ever used, each as `NAME=value`, whatever their variables' names."""
+        """The keys that were ever used, each as `NAME=value`, whatever their variables' names.
+
+        The one that the configuration names counts before its first use, too.
+        """
+        self._key(self.configuration())
         first = (self.environment.source("api_key"), self.environment.api_key)
         return tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
 

@@ -131,7 +131,7 @@ def _footer(event: TurnEnded, model: str, skills: tuple[tuple[str, str], ...]) -
     usage = event.usage
     parts = [safe_line(model, 80)] if model else []
     parts += [f"{safe_line(name, 64)} ({safe_line(digest[:8], 8)})" for name, digest in skills]
-    parts.append("1 turn" if event.requests == 1 else f"{event.requests} turns")
+    parts.append("1 request" if event.requests == 1 else f"{event.requests} requests")
     if usage.input or usage.output:
         tokens = f"{count(usage.input)} in / {count(usage.output)} out"
         tokens += f" / {count(usage.cached)} cached" if usage.cached else ""

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils._process_common import arg_split
 
+from agent_magics.errors import UsageProblem
 from agent_magics.policy import MODES, Mode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -152,3 +153,13 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def no_words(name: str, words: str) -> None:
+    """Refuse words behind a command of `%agent` that takes none.
+
+    Raises:
+        UsageProblem: There are some.
+    """
+    if words:
+        raise UsageProblem(f"%agent {name} takes no words, but got {words!r}.")

@@ -107,7 +107,13 @@ def prepared(
     return Prepared(
         # Instructions come from files, and files can hold secrets.
         services.workspace.redact(
-            system_prompt(services.project(), in_system, listing, services.notes())
+            system_prompt(
+                services.project(),
+                in_system,
+                listing,
+                services.notes(),
+                planning=cell.policy.mode == "plan",
+            )
         ),
         with_skill_messages(cell.session.conversation, in_messages),
         offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),

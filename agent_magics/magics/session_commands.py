@@ -11,6 +11,7 @@ from IPython.utils._process_common import arg_split
 
 from agent_magics.errors import UsageProblem
 from agent_magics.frontends.summary import safe_line
+from agent_magics.magics.arguments import no_words
 from agent_magics.magics.exporting import export_story
 from agent_magics.magics.recording import folder_of
 from agent_magics.magics.resuming import resume_session, titled
@@ -120,8 +121,7 @@ def delete(magics: Controls, words: str) -> str:
 
 def log(magics: Controls, words: str) -> View:
     """Say where this session is written."""
-    if words:
-        raise UsageProblem(f"%agent log takes no words, but got {words!r}.")
+    no_words("log", words)
     records, session = magics.services.records, magics.session
     recorder = records.of(session)
     pairs = [("session", session.name)]

@@ -6,6 +6,7 @@ Knows no secret itself.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -66,9 +67,14 @@ class LiveLines:
     report: Report
     redactor: Callable[[], Redact]
     _waiting: str = field(default="")
+    _taking: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, text: str) -> None:
-        """Take a piece, and pass on what is whole with it."""
+        """Take a piece, and pass on what is whole with it; from any thread."""
+        with self._taking:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
         waiting = self._waiting + text
         end = max(waiting.rfind("\n"), waiting.rfind("\r")) + 1
         if len(waiting) - end > MAX_LINE:
@@ -80,7 +86,8 @@ class LiveLines:
 
     def flush(self) -> None:
         """Pass on the rest."""
-        rest, self._waiting = self._waiting, ""
+        with self._taking:
+            rest, self._waiting = self._waiting, ""
         if rest:
             self.report(_clean(rest, self.redactor()))
 

@@ -167,8 +167,14 @@ class IgnoreRules:
         return False
 
     def seen(self, folder: str, names: Container[str]) -> IgnoreRules:
-        """The rules inside a folder: these, and those of the files among its names."""
-        rules = self.with_folder(folder) if FILE in names else self
+        """The rules inside a folder: these, and those of the files among its names.
+
+        Args:
+            folder: A real path with a `/` at its end.
+            names: The files in it.
+        """
+        known = bool(self.levels) and self.levels[-1].base == folder
+        rules = self.with_folder(folder) if FILE in names and not known else self
         return replace(rules, foreign=True) if FOREIGN_FILE in names else rules
 
     def with_folder(self, folder: str) -> IgnoreRules:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from agent_magics.errors import ToolError
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.globs import depth_of, matcher, name_matcher, split_pattern
+from agent_magics.tools.ignoring import rules_at
 from agent_magics.tools.nearby import missing
 from agent_magics.tools.plain import counted, printable, size
 from agent_magics.tools.schemas import record, string
@@ -38,7 +40,8 @@ def ls_tool(workspace: Workspace) -> Tool:
 
     return Tool(
         "ls",
-        "List a folder: folders first, with a slash at the end. Hidden names are included.",
+        "List a folder: folders first, with a slash at the end. Hidden names are included.\n"
+        "What git ignores is marked: glob and grep leave it out unless its folder is named.",
         record(path=string("The folder.", ".")),
         "read",
         run,
@@ -57,13 +60,31 @@ def _listing(folder: Path, workspace: Workspace) -> str:
         entries = sorted(scan, key=lambda entry: (not _is_folder(entry), entry.name))
     if not entries:
         return f"({workspace.shown(folder)} is empty)"
-    lines = [_line(entry) for entry in entries[:MAX_LISTED]]
+    ignored = _ignored(folder, entries, workspace)
+    lines = [
+        _line(entry) + ("  (git ignores it)" if entry.name in ignored else "")
+        for entry in entries[:MAX_LISTED]
+    ]
     if len(entries) > MAX_LISTED:
         lines.append(
             f"[{MAX_LISTED} of {len(entries)} entries; use glob with a pattern such as "
             f"'{_prefix(folder, workspace)}a*' for the others]"
         )
     return "\n".join(lines)
+
+
+def _ignored(
+    folder: Path, entries: list[os.DirEntry[str]], workspace: Workspace
+) -> AbstractSet[str]:
+    """The names that `glob` and `grep` pass over, unless they are named."""
+    rules = rules_at(folder, workspace.root())
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for entry in entries:
+        names[_is_folder(entry) and not entry.is_symlink()].append(entry.name)
+    base = f"{folder}/".replace("//", "/")
+    return rules.ignored(base, names[True], folders=True) | rules.ignored(
+        base, names[False], folders=False
+    )
 
 
 def _prefix(folder: Path, workspace: Workspace) -> str:

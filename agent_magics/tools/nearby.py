@@ -6,6 +6,7 @@ Owns the search for near names; says nothing about folders that a person would b
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,9 @@ LOOKED_AT = 5000
 """Entries of the workspace that are looked through for the same name elsewhere."""
 NAMED = 3
 """Suggestions in one message; more would be no help."""
+
+
+_QUOTES = {ord("\u2018"): "'", ord("\u2019"): "'", ord("\u201c"): '"', ord("\u201d"): '"'}
 
 
 def missing(path: Path, workspace: Workspace) -> str:
@@ -33,6 +37,29 @@ def missing(path: Path, workspace: Workspace) -> str:
     if found:
         return f"{text} Did you mean {' or '.join(found)}?"
     return f"{text} ls and glob show what there is."
+
+
+def same_looking(path: Path, workspace: Workspace) -> Path:
+    """The path itself, or the one file beside it whose name looks the same, if it does not exist.
+
+    macOS writes screenshots' names with a narrow no-break space and curly quotes, and takes accents
+    apart; a model writes what it reads with ordinary characters.
+
+    Args:
+        path: A real path.
+        workspace: Nothing outside it, and nothing protected, is ever taken for another name.
+    """
+    if path.exists() or path.is_symlink() or workspace.guarded(path, write=False):
+        return path
+    wanted = _looks(path.name)
+    found = [path.parent / name for name in _names(path.parent) if _looks(name) == wanted]
+    if len(found) != 1 or found[0].is_symlink() or workspace.guarded(found[0], write=False):
+        return path
+    return found[0]
+
+
+def _looks(name: str) -> str:
+    return unicodedata.normalize("NFKC", name.translate(_QUOTES))
 
 
 def _suggestions(path: Path, workspace: Workspace) -> list[str]:

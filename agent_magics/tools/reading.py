@@ -17,7 +17,7 @@ from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools import notebooks, pictures
 from agent_magics.tools.blocking import in_thread
 from agent_magics.tools.documents import MAX_WHOLE, Document, beginning, decoded, kind_of, opened
-from agent_magics.tools.nearby import missing
+from agent_magics.tools.nearby import missing, same_looking
 from agent_magics.tools.numbering import SEPARATOR
 from agent_magics.tools.numbering import numbered as with_numbers
 from agent_magics.tools.plain import around_words, size
@@ -78,6 +78,7 @@ class Wanted:
 
 
 def _read(path: Path, wanted: Wanted, workspace: Workspace, stop: Stop) -> ToolOutput:
+    path = same_looking(path, workspace)
     shown = workspace.shown(path)
     if not path.exists():
         raise ToolError(missing(path, workspace))

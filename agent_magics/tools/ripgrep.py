@@ -63,12 +63,12 @@ class Advising:
     def answer(self) -> bytes:
         """Wait for what it says; as `advice.Advice` reads it."""
         assert self.process.stdout is not None
-        names = self.process.stdout.read(MAX_NAMES)
-        if len(names) == MAX_NAMES:
-            self.end()
-        # 0: found, 1: not found, 2: something failed.
-        status = self.process.wait()
-        with self.complaints:
+        with self.process, self.complaints:
+            names = self.process.stdout.read(MAX_NAMES)
+            if len(names) == MAX_NAMES:
+                self.end()
+            # 0: found, 1: not found, 2: something failed.
+            status = self.process.wait()
             self.complaints.seek(0)
             told = self.complaints.read(MAX_NAMES).splitlines()
         if status not in (0, 1, 2) or not all(map(_HARMLESS.search, told)):

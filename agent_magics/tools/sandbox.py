@@ -15,8 +15,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from agent_magics.errors import ToolError
 
-Mode: TypeAlias = Literal["off", "auto", "required"]
-STRICTER: tuple[Mode, ...] = ("off", "auto", "required")
+SandboxMode: TypeAlias = Literal["off", "auto", "required"]
+STRICTER: tuple[SandboxMode, ...] = ("off", "auto", "required")
 """The modes, the strictest last."""
 
 
@@ -29,7 +29,7 @@ class SandboxSetting:
         network: Whether confined commands may use the network.
     """
 
-    mode: Mode = "off"
+    mode: SandboxMode = "off"
     network: bool = False
 
 
@@ -197,6 +197,6 @@ RUNS_PROGRAMS = (".git/hooks", ".git/config", ".agent_magics", ".vscode", ".idea
 """What in a workspace makes other programs run things later, outside of the sandbox."""
 
 
-def strictest(*modes: Mode) -> Mode:
+def strictest(*modes: SandboxMode) -> SandboxMode:
     """The strictest of some modes."""
     return max(modes, key=STRICTER.index)

@@ -171,9 +171,12 @@ class _Searching:
     def _beside(self, seconds: float) -> Found:
         """In a process of its own."""
         with self._starting:
-            if self._ended:
-                return [], Summary(), True
-            self._process = _started(self._job.root)
+            if not self._ended:
+                self._process = _started(self._job.root)
+        if self._process is None:
+            if self._adviser is not None:
+                self._adviser.answer()
+            return [], Summary(), True
         # Taken away from `communicate`, which would close it at once.
         feed, self._process.stdin = self._process.stdin, None
         assert feed is not None

@@ -99,7 +99,6 @@ def runs(
         depth: Levels to descend; 1: only the entries of the folder itself; None: all.
     """
     rules = rules_at(start, top)
-    # Its own rules are among them already; `seen` adds them once more, which changes nothing.
     waiting = [_runs(str(start).rstrip("/") + "/", "", rules, tally)]
     while waiting:
         run = next(waiting[-1], None)
@@ -153,21 +152,25 @@ def _runs(folder: str, below: str, rules: IgnoreRules, tally: Tally) -> Iterator
 
 def _scanned(folder: str) -> tuple[list[str], list[str], frozenset[str]]:
     """The names of a folder: its folders, the others, and those of these that are no files."""
-    folders: list[str] = []
-    names: list[str] = []
-    odd: list[str] = []
     with os.scandir(folder) as scan:
-        for entry in scan:
-            try:
-                if entry.is_file(follow_symlinks=False):
-                    names.append(entry.name)
-                    continue
-                is_folder = entry.is_dir(follow_symlinks=False)
-            except OSError:
-                is_folder = False
-            if is_folder:
-                folders.append(entry.name)
-            else:
-                names.append(entry.name)
-                odd.append(entry.name)
-    return folders, names, frozenset(odd)
+        entries = list(scan)
+    try:
+        names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        # One of them is gone, or on a disk that does not answer; the others are still there.
+        names = [entry.name for entry in entries if _is(entry.is_file)]
+    if len(names) == len(entries):
+        return [], names, frozenset()
+    files = set(names)
+    others = [entry for entry in entries if entry.name not in files]
+    folders = [entry.name for entry in others if _is(entry.is_dir)]
+    odd = frozenset(entry.name for entry in others).difference(folders)
+    return folders, [*names, *odd], odd
+
+
+def _is(test: Callable[..., bool]) -> bool:
+    """Whether an entry is of a kind, itself and not what it leads to."""
+    try:
+        return test(follow_symlinks=False)
+    except OSError:
+        return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agent_magics.commandline import CommandLine, Part
@@ -25,13 +26,12 @@ from agent_magics.tools.commands.programs import (
     program_names,
     runs_others,
 )
+from agent_magics.tools.commands.reaching import MAX_PATHS, seen_outside
 from agent_magics.tools.commands.repository import repository_runs
 from agent_magics.tools.workspace import Workspace
 
 NEEDS_EXTRA = "it is more than one plain command, which only the extra agent_magics[shell] can read"
 _MORE = re.compile(r"[\\<>#\n]")
-MAX_PATHS = 300
-"""Words of a line that are looked up as paths; a line with more is only allowed as it stands."""
 
 
 def read_command(command: str, workspace: Workspace) -> CommandLine:
@@ -43,19 +43,20 @@ def read_command(command: str, workspace: Workspace) -> CommandLine:
     """
     findings = Findings()
     reading = findings.search(command)
-    found, within = tuple(findings.found), tuple(findings.within)
+    line = CommandLine(
+        found=tuple(findings.found), within=tuple(findings.within), unclear=findings.unclear
+    )
     try:
+        line = replace(line, reach=seen_outside(command, findings.named, workspace))
         simple = read_plain(command)
         _agree(command, simple, reading)
         parts = tuple(_parts(simple, workspace))
-        refused = _repository(simple, workspace)
+        return replace(line, parts=parts, opaque=_repository(simple, workspace))
     except NotPlain as reason:
-        return CommandLine((), str(reason), found, within, findings.unclear)
+        return replace(line, opaque=str(reason))
     except (ToolError, OSError) as error:
-        return CommandLine(
-            (), f"the folder cannot be used: {error}", found, within, findings.unclear
-        )
-    return CommandLine(parts, refused, found, within, findings.unclear)
+        why = f"the folder cannot be used: {error}"
+        return replace(line, opaque=why, reach=why)
 
 
 def _agree(command: str, simple: Sequence[Simple], reading: Reading | None) -> None:

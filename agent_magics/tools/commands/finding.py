@@ -15,11 +15,13 @@ from agent_magics.tools.commands.grammar import MOST_COMMANDS, Command, Reading,
 from agent_magics.tools.commands.lexing import MAX_LENGTH, NotPlain, read_plain
 from agent_magics.tools.commands.programs import (
     joined_again,
+    only_looks,
     program_names,
     runs_code,
     runs_others,
     runs_what_it_reads,
 )
+from agent_magics.tools.commands.words import loose_word
 
 MAX_DEPTH = 6
 """Strings within strings that are read as commands."""
@@ -27,6 +29,7 @@ MAX_FOUND = 2 * MOST_COMMANDS
 """Commands that are kept of a text and of all texts in it; each counts by up to three names."""
 
 _BREAKS = re.compile(r"[;&|()\n`{}<>\"'=!,]|\$\(")
+_VARIABLE = re.compile(r"\$\w+")
 _MORE_THAN_A_WORD = re.compile(r"[\s;&|()`$<>'\"]")
 
 
@@ -54,11 +57,13 @@ class Findings:
         found: The words of each command.
         within: Of those, the ones that run other commands given as words.
         unclear: Why there may be more.
+        named: Words of commands that may be paths, and whether the file would only be looked at.
     """
 
     found: dict[tuple[str, ...], None] = field(default_factory=dict)
     within: dict[tuple[str, ...], None] = field(default_factory=dict)
     unclear: str = ""
+    named: dict[tuple[str, bool], None] = field(default_factory=dict)
     _texts: list[tuple[str, int]] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 
@@ -97,6 +102,9 @@ class Findings:
     def _add(self, command: Command, text: str, depth: int) -> None:
         words = command.words
         self.found[words] = None
+        looks = only_looks(words)
+        self.named.update(dict.fromkeys((word, looks) for word in words[1:]))
+        self.named.update(dict.fromkeys((target, False) for target in command.targets))
         name = program_names(words[0])[0]
         self.found[(name, *words[1:])] = None
         if name == "git" and (at := subcommand(words)):
@@ -133,5 +141,7 @@ class Findings:
             words = tuple(piece.split())
             if words:
                 self.found[words] = None
+                shown = (loose_word(_VARIABLE.sub(ANY, word)) for word in words)
+                self.named.update(dict.fromkeys((word, False) for word in shown))
                 if runs_others(words):
                     self.within[words] = None

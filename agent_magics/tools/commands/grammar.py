@@ -37,12 +37,14 @@ class Command:
         words: With `ANY` for what only the shell will know; without assignments.
         assigned: The values of assignments before it.
         input: The text that a here-document or a here-string gives it.
+        targets: The files of its redirections.
         fed: Whether something but the terminal is its input: a pipe, a file, a here-document.
     """
 
     words: tuple[str, ...]
     assigned: tuple[str, ...] = ()
     input: str = ""
+    targets: tuple[str, ...] = ()
     fed: bool = False
 
 
@@ -127,16 +129,20 @@ def _command(place: _Place, source: bytes) -> Command:
     words: list[str] = []
     assigned: list[str] = []
     given: list[str] = []
+    targets: list[str] = []
     fed = place.fed
     for child in (*place.node.children, *place.redirects):
         if child.type == "variable_assignment" and place.node.type == "command":
             assigned.append(_word(child, source))
         elif child.type in _REDIRECTS:
             words.extend(_redirected(child, source, given))
+            targets.extend(
+                _word(n, source) for n in child.children_by_field_name("destination")[:1]
+            )
             fed = fed or any(inner.type.startswith("<") for inner in child.children)
         elif child.type != "comment":
             words.append(_word(child, source))
-    return Command(tuple(words), tuple(assigned), "\n".join(given), fed)
+    return Command(tuple(words), tuple(assigned), "\n".join(given), tuple(targets), fed)
 
 
 def _redirected(node: Node, source: bytes, given: list[str]) -> list[str]:
