@@ -47,6 +47,7 @@ from agent_magics.messages import (
     closed,
     turns,
 )
+from agent_magics.namespace.changes import folded
 from agent_magics.plain import visible
 from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Model, Renderer
@@ -122,6 +123,11 @@ class TurnResult:
     def findings(self) -> Findings:
         """What the turn's calls reported, the most severe first; empty where none reported."""
         return findings_of(item for call in self.calls for item in call.display) or Findings()
+
+    @property
+    def changed_names(self) -> dict[str, str]:
+        """The variables that code of the turn made, changed or deleted, each with that word."""
+        return folded(item for call in self.calls for item in call.display)
 
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
         names = ", ".join(call.name for call in self.calls) or "none"

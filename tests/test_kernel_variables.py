@@ -207,3 +207,10 @@ def test_a_yes_for_this_cell_ends_with_the_cell(new_page, endpoint, model):
     page.interrupt()
     page.finish(cell)
     assert "NameError" in page.do("c").text
+
+
+def test_the_result_of_a_turn_has_its_changed_names(new_page, endpoint, model):
+    endpoint.script(model, python("a = 1; brief = 2"), python("a = 2; del brief"), Says("Done."))
+    page = new_page()
+    page.do("%%agent --out result\nDo it.")
+    assert page.do("result.changed_names").result == "{'a': 'new'}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_magics.namespace.changes import changes, display_of, moment, told
+from agent_magics.namespace.changes import changes, display_of, folded, moment, told
 from agent_magics.namespace.keeping import TURNS, KeptNames
 from agent_magics.namespace.looking import Look, look
 from agent_magics.namespace.prints import visible_names
@@ -142,6 +142,14 @@ def test_the_record_has_names_types_and_shapes():
     display = display_of(found)
     assert display.kind == "names"
     assert display.data == {"new": [["b", "list", "1 item"]], "deleted": [["a", "int", ""]]}
+
+
+def test_several_runs_together_say_what_became_of_each_name():
+    one, middle = {"gone": 1, "a": 1}, {"a": 2, "new": 1, "brief": 1}
+    last = {"a": 3, "new": 2, "gone": 5}
+    runs = [changes(moment(one), middle)[0], changes(moment(middle), last)[0]]
+    words = folded(display_of(found) for found in runs)
+    assert words == {"a": "changed", "new": "new", "gone": "new"}
 
 
 # --- giving names back -----------------------------------------------------------------------

@@ -142,6 +142,23 @@ def told(found: Iterable[Change]) -> str:
     return "; ".join(parts)
 
 
+def folded(displays: Iterable[Display]) -> dict[str, str]:
+    """What several runs did to names: each with `new`, `changed` or `deleted`, all in all.
+
+    Args:
+        displays: Of all kinds, oldest first.
+    """
+    words: dict[str, str] = {}
+    for display in displays:
+        rows = display.data if display.kind == "names" else {}
+        for word, name in ((word, row[0]) for word in rows for row in rows[word]):
+            before = words.pop(name, "")
+            if word == "deleted" and before == "new":
+                continue  # it came and went
+            words[name] = "new" if before == "new" else word
+    return words
+
+
 def display_of(found: Changes) -> Display:
     """The changes for the person's eyes and for the record."""
     data: dict[str, JSON] = {}
