@@ -149,7 +149,7 @@ def test_several_runs_together_say_what_became_of_each_name():
     last = {"a": 3, "new": 2, "gone": 5}
     runs = [changes(moment(one), middle)[0], changes(moment(middle), last)[0]]
     words = folded(display_of(found) for found in runs)
-    assert words == {"a": "changed", "new": "new", "gone": "new"}
+    assert words == {"a": "changed", "new": "new", "gone": "changed"}
 
 
 # --- giving names back -----------------------------------------------------------------------

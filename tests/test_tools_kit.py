@@ -178,7 +178,7 @@ def test_the_first_line_of_each_description_stands_alone_and_is_short(tmp_path):
 def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path):
     effects = {name: tool.effect for name, tool in Kit(tmp_path).tools.items()}
     assert effects == {
-        **dict.fromkeys(("ls", "glob", "read", "grep"), "read"),
+        **dict.fromkeys(("ls", "glob", "read", "grep", "variables"), "read"),
         **dict.fromkeys(("write", "edit", "move"), "write"),
         "delete": "delete",
         **dict.fromkeys(("run_shell", "python"), "run"),

@@ -151,11 +151,12 @@ def folded(displays: Iterable[Display]) -> dict[str, str]:
     words: dict[str, str] = {}
     for display in displays:
         rows = display.data if display.kind == "names" else {}
-        for word, name in ((word, row[0]) for word in rows for row in rows[word]):
+        for name, word in [(row[0], word) for word, found in rows.items() for row in found]:
             before = words.pop(name, "")
-            if word == "deleted" and before == "new":
+            if (before, word) == ("new", "deleted"):
                 continue  # it came and went
-            words[name] = "new" if before == "new" else word
+            back = (before, word) == ("deleted", "new")
+            words[name] = "changed" if back else "new" if before == "new" else word
     return words
 
 
