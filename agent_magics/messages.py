@@ -141,13 +141,15 @@ class Display:
         kind: `text` (terminal output), `diff` (unified diff), `code` (with `language`),
             `bundle` (a MIME bundle made by the user's own code, `data` holds it), `plan` (steps of
             the work, one on a line behind `[ ]`, `[~]` for the active one, `[x]` or `[-]`), `cell`
-            (one that is proposed, with `language`).
+            (one that is proposed, with `language`), `names` (what code did to the user's variables,
+            in one line).
         text: The text to show, whole.
         language: A Pygments lexer name, for `code`.
-        data: MIME type to content, for `bundle`.
+        data: MIME type to content, for `bundle`; for `names`, lists of name, type and extent under
+            `new`, `changed` and `deleted`.
     """
 
-    kind: Literal["text", "diff", "code", "bundle", "plan", "cell"]
+    kind: Literal["text", "diff", "code", "bundle", "plan", "cell", "names"]
     text: str = ""
     language: str = ""
     data: Mapping[str, JSON] = field(default_factory=dict)

@@ -23,7 +23,8 @@ from typing import Literal, TypeAlias
 from agent_magics.commandline import CommandLine, Part, command_pattern
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
-Source: TypeAlias = Literal["default", "user", "project", "session"]
+Source: TypeAlias = Literal["default", "user", "project", "session", "cell"]
+"""Where a rule comes from; those of a cell are the session's until the turn ends."""
 Effect: TypeAlias = Literal["read", "write", "delete", "run", "fetch", "bundled", "control"]
 """What a call can do: look, change files, take files away, run code, send an address into the web,
 run a skill's own code, steer the agent."""
@@ -230,7 +231,7 @@ class Policy:
         if self.mode == "plan" and facts.effect in _CHANGING:
             return Verdict("deny", "the mode is plan: nothing is changed or run")
         for rule in reversed(matching):
-            if rule.source == "session" and rule.reaches(facts):
+            if rule.source in ("session", "cell") and rule.reaches(facts):
                 return Verdict(rule.decision, f"{_of(rule.source)}: {rule}")
         for rule in matching:
             if rule.source == "project" and rule.decision == "ask":
@@ -296,6 +297,7 @@ def _of(source: Source) -> str:
         "user": "your configuration",
         "project": "the project's configuration",
         "session": "this session",
+        "cell": "this cell",
     }[source]
 
 

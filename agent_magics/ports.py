@@ -21,6 +21,7 @@ from agent_magics.events import (
     TextDelta,
 )
 from agent_magics.messages import JSON, Assistant, Conversation, Display
+from agent_magics.namespace.changes import Changes
 from agent_magics.policy import Answer
 from agent_magics.tool import Tool
 
@@ -97,6 +98,8 @@ class CodeOutput:
         value: The last value's text, empty if there was none.
         error: A short traceback, empty if there was none.
         displays: Figures, frames and the like, for the person.
+        changes: What it did to the person's names.
+        out_of_time: Whether it was stopped since its time was up.
     """
 
     ok: bool
@@ -104,13 +107,23 @@ class CodeOutput:
     value: str = ""
     error: str = ""
     displays: tuple[Display, ...] = ()
+    changes: Changes = ()
+    out_of_time: bool = False
 
 
 class Kernel(Protocol):
     """The user's live IPython."""
 
-    async def run_code(self, code: str) -> CodeOutput:
-        """Run code in the user's namespace, on the main thread, through IPython."""
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
+        """Run code in the user's namespace, on the main thread, through IPython.
+
+        Args:
+            code: A cell's worth.
+            seconds: After which it is interrupted, as a person would do it; 0: never.
+        """
+
+    def names(self) -> Mapping[str, object]:
+        """The user's variables, without IPython's own; to be called in a job of `on_main`."""
 
     async def on_main(self, job: Callable[[], T]) -> T:
         """Run a function on the main thread and give its result."""

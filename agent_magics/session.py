@@ -46,6 +46,7 @@ from agent_magics.messages import (
     closed,
     turns,
 )
+from agent_magics.namespace.changes import folded
 from agent_magics.plain import visible
 from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Model, Renderer
@@ -123,6 +124,11 @@ class TurnResult:
     def findings(self) -> Findings:
         """What the turn's calls reported, the most severe first; empty where none reported."""
         return findings_of(item for call in self.calls for item in call.display) or Findings()
+
+    @property
+    def changed_names(self) -> dict[str, str]:
+        """The variables that code of the turn made, changed or deleted, each with that word."""
+        return folded(item for call in self.calls for item in call.display)
 
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
         names = ", ".join(call.name for call in self.calls) or "none"
@@ -225,6 +231,7 @@ class Session:
             raise
         finally:
             self._close("the turn broke off", record)
+            self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
         return self.last

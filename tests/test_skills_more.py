@@ -56,7 +56,7 @@ class Kernel:
         self.shell = InteractiveShell()
         self.loop = AwaitLoop()
 
-    async def run_code(self, code: str) -> CodeOutput:
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
         return run_captured(self.shell, code, self.loop)
 
     async def on_main(self, job: Callable[[], T]) -> T:

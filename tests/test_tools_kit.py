@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,10 +48,16 @@ class FakeKernel:
 
     output: CodeOutput = field(default_factory=lambda: CodeOutput(ok=True))
     codes: list[str] = field(default_factory=list)
+    variables: dict[str, object] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
 
-    async def run_code(self, code: str) -> CodeOutput:
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
         self.codes.append(code)
+        self.seconds.append(seconds)
         return self.output
+
+    def names(self) -> Mapping[str, object]:
+        return self.variables
 
     async def on_main(self, job: Callable[[], T]) -> T:
         return job()
@@ -134,12 +140,12 @@ def kit(tmp_path: Path) -> Kit:
     return Kit(tmp_path)
 
 
-def test_python_needs_a_kernel(tmp_path):
+def test_python_and_variables_need_a_kernel(tmp_path):
     workspace = Workspace(lambda: tmp_path)
     names = [tool.name for tool in builtin_tools(workspace, FakeKernel())]
     assert len(names) == len(set(names))
-    assert [tool.name for tool in builtin_tools(workspace)] == names[:-2]
-    assert names[-2:] == ["propose_cell", "python"]
+    assert [tool.name for tool in builtin_tools(workspace)] == names[:-3]
+    assert names[-3:] == ["propose_cell", "python", "variables"]
 
 
 def test_a_tool_is_one_function_and_one_name_in_a_table(tmp_path):
@@ -177,7 +183,7 @@ def test_the_first_line_of_each_description_stands_alone_and_is_short(tmp_path):
 def test_looking_is_allowed_by_default_and_changing_and_running_are_not(tmp_path):
     effects = {name: tool.effect for name, tool in Kit(tmp_path).tools.items()}
     assert effects == {
-        **dict.fromkeys(("ls", "glob", "read", "grep"), "read"),
+        **dict.fromkeys(("ls", "glob", "read", "grep", "variables"), "read"),
         **dict.fromkeys(("notebook_outline", "notebook_read"), "read"),
         **dict.fromkeys(("write", "edit", "move", "notebook_edit"), "write"),
         "delete": "delete",

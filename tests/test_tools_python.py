@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
+
 import pytest
 
 from agent_magics.errors import ToolError
 from agent_magics.messages import Display
+from agent_magics.namespace.changes import changes, moment
 from agent_magics.ports import CodeOutput
+from agent_magics.tools.checking import check
+from agent_magics.tools.figures import MOST_FIGURES, TEXT
 from agent_magics.tools.live_python import BUDGET
 from tests.test_tools_kit import FakeKernel, Kit
 
@@ -41,7 +48,7 @@ def test_output_value_and_error_are_one_text(tmp_path, output, text):
 def test_figures_are_passed_on_beside_the_text(tmp_path):
     figure = Display("bundle", data={"image/png": "AAAA", "text/plain": "<Figure>"})
     result = kit(tmp_path, value="1", displays=(figure,)).run("python", code="plot()")
-    assert result.text == "1\n[shown to the user: image/png]"
+    assert result.text == "1\n[an image that cannot be read, shown to the user]"
     assert result.display == (Display("text", result.text), figure)
 
 
@@ -113,7 +120,7 @@ def test_a_syntax_error_names_its_line(tmp_path):
 )
 def test_everything_that_a_cell_takes_is_taken(tmp_path, code, recwarn):
     used = kit(tmp_path)
-    assert used.preview("python", code=code) == (Display("code", code, "python"),)
+    assert used.preview("python", code=code)[-1] == Display("code", code, "python")
     used.text("python", code=code)
     assert not recwarn.list
 
@@ -127,6 +134,72 @@ def test_code_that_is_nested_too_deeply_is_refused_in_few_words(tmp_path, code):
 
 def test_always_is_for_this_session_and_the_description_is_honest(tmp_path):
     tool = kit(tmp_path).tool("python")
-    assert [scope.label for scope in tool.scopes({"code": "x"})] == ["python, this session"]
+    labels = [scope.label for scope in tool.scopes({"code": "x"})]
+    assert labels == ["python, this cell", "python, this session"]
     assert "live notebook kernel" in tool.description
     assert "not sandboxed" in tool.description
+
+
+def png(width: int, height: int) -> str:
+    """A real picture in base64."""
+    rows = zlib.compress(b"".join(b"\0" + b"\xff\0\0" * width for _ in range(height)))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", rows), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    )
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
+
+
+def figure(data: str) -> Display:
+    return Display("bundle", data={"image/png": data, "text/plain": "<Figure size 2x2>"})
+
+
+def test_a_figure_is_sent_as_an_image_and_so_many_only(tmp_path):
+    data = png(3, 2)
+    figures = tuple(figure(data) for _ in range(MOST_FIGURES + 1))
+    result = kit(tmp_path, displays=figures).run("python", code="plot()")
+    assert [image.data for image in result.images] == [data] * MOST_FIGURES
+    first = "[figure 1, shown to the user and sent as an image: image/png, 3×2 pixels"
+    assert result.text.startswith(first)
+    assert f"at most {MOST_FIGURES} are sent" in result.text
+    assert result.display[1:] == figures
+
+
+def test_what_is_displayed_is_told_as_text_within_a_budget(tmp_path):
+    html = "<table></table>"
+    frame = Display("bundle", data={"text/plain": "a  b\n1  2", "text/html": html})
+    address = Display("bundle", data={"text/plain": "<x.HTML object>", "text/html": html})
+    long = Display("bundle", data={"text/plain": "row\n" * 10_000})
+    text = kit(tmp_path, displays=(frame, address, long)).text("python", code="x")
+    assert text.startswith("[shown to the user: text/html]\na  b\n1  2\n[shown")
+    assert "object" not in text
+    assert len(text) < 2 * TEXT
+    once = kit(tmp_path, value="a  b\n1  2", displays=(frame,)).text("python", code="x")
+    assert once.count("a  b") == 1
+
+
+def test_changes_to_names_end_the_result_and_are_shown_and_recorded(tmp_path):
+    found, _ = changes(moment({"a": 1}), {"b": [1]})
+    result = kit(tmp_path, stdout="x\n", changes=found).run("python", code="x")
+    line = "new: b (list 1 item); deleted: a (int)"
+    assert result.text == f"x\n[names {line}]"
+    text, names = result.display
+    assert text == Display("text", "x")
+    assert (names.kind, names.text) == ("names", line)
+
+
+def test_a_time_limit_goes_to_the_kernel_and_what_came_of_it_is_said(tmp_path):
+    used = kit(tmp_path, ok=False, stdout="1\n", error="KeyboardInterrupt", out_of_time=True)
+    result = used.run("python", code="x", timeout=2.5)
+    assert used.kernel.seconds == [2.5]
+    assert result.text.startswith("Interrupted at the time limit of 2.5 s. It stopped there.\n1\n")
+    assert not result.ok
+    for wrong in (0, -1, 100_000):
+        assert check(used.tool("python").parameters, {"code": "x", "timeout": wrong})
+
+
+def test_the_card_says_that_nothing_confines_the_code(tmp_path):
+    shown = kit(tmp_path).preview("python", code="x")
+    assert "not in a sandbox" in shown[0].text

@@ -49,6 +49,7 @@ def _load(shell: InteractiveShell) -> None:
             tools=lambda: [tool.name for tool in magics.all_tools()],
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
             sessions=lambda: session_words(magics.services),
+            variables=lambda: [name for name in magics.namespace() if name.isidentifier()],
         )
     )
     magics.loaded = matcher

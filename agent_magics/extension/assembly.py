@@ -98,9 +98,13 @@ class Owner(Protocol):
 class _NoKernel:
     """Stands in where tools are only listed; nothing runs outside a cell."""
 
-    async def run_code(self, code: str) -> CodeOutput:
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
         """Nothing can run."""
         raise ToolError("No cell is running, so no code can.")
+
+    def names(self) -> Mapping[str, object]:
+        """There are none."""
+        return {}
 
     async def on_main(self, job: Callable[[], T]) -> T:
         """Nothing can run."""

@@ -37,6 +37,8 @@ OWN_BLOCKS = ("bundle", "cell")
 """Kinds of displays that are shown below the call, and not in its fold."""
 TAIL_LINES, TAIL_WIDTH = 10, 200
 """Lines and columns that are shown of a running call's output."""
+NAMES = 1_000
+"""Characters that are shown of changes to names."""
 
 
 def call_block(record: CallRecord, *, stable: bool = False) -> Block:
@@ -62,8 +64,18 @@ def call_block(record: CallRecord, *, stable: bool = False) -> Block:
         text = said + (f"\n\n{fenced(tail)}" if tail else "")
     else:
         html = theme.fold(head, _body_html(record))
-        text = "\n\n".join([said, *_body_text(record)])
+        names = names_of(record)
+        if names:
+            html += theme.muted_line(theme.text_html(names))
+        text = "\n\n".join([said, *([names] if names else []), *_body_text(record)])
     return Block(record.key, html, text, _facts(record, stable), live)
+
+
+def names_of(record: CallRecord) -> str:
+    """What the call did to the user's variables, in one line; empty where it did nothing."""
+    displays = record.result.display if record.result else ()
+    told = next((display.text for display in displays if display.kind == "names"), "")
+    return f"names {safe_line(told, NAMES)}" if told else ""
 
 
 def bundle_blocks(result: ToolResult, new_key: Callable[[], str]) -> list[Block]:
@@ -93,7 +105,7 @@ def _parts(record: CallRecord) -> tuple[tuple[Display, ...], tuple[Display, ...]
     """What was to be seen before the call ran, unless its result repeats it; and the result."""
     shown: tuple[Display, ...] = ()
     if record.result:
-        shown = tuple(d for d in record.result.display if d.kind not in OWN_BLOCKS)
+        shown = tuple(d for d in record.result.display if d.kind not in (*OWN_BLOCKS, "names"))
         if not record.result.display and record.result.text:
             shown = (Display("text", record.result.text),)
     previews = record.question.preview if record.question else ()

@@ -10,17 +10,24 @@ import asyncio
 import contextlib
 import threading
 import traceback
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from agent_magics.errors import AgentMagicsError
-from agent_magics.frontends import capture
+from agent_magics.frontends import capture, runner
+from agent_magics.frontends.runner_errand import TimeLimit
 from agent_magics.messages import Display
+from agent_magics.namespace.changes import changes, moment
+from agent_magics.namespace.keeping import KeptNames, Undone
+from agent_magics.namespace.prints import visible_names
 from agent_magics.ports import CodeOutput
 
 T = TypeVar("T")
+
+_OWN_FILES = (capture.__file__, runner.__file__)
+"""Where an interrupt or a refusal comes from, which says nothing about the code."""
 
 FRAMES = 12
 """Frames of a traceback that are kept: the first and the last half of these."""
@@ -29,8 +36,8 @@ FRAMES = 12
 class OnMain(Protocol):
     """Runs a function on the main thread."""
 
-    async def __call__(self, job: Callable[[], T]) -> T:
-        """Its result."""
+    async def __call__(self, job: Callable[[], T], limit: TimeLimit | None = None) -> T:
+        """Its result; a function whose time is up gets an interrupt."""
 
 
 @dataclass(eq=False, slots=True)
@@ -83,15 +90,41 @@ class Interpreter:
     _awaits: AwaitLoop = field(default_factory=AwaitLoop)
     # Cells of two subshells may run code at the same time, but there is one standard output.
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+    _kept: KeptNames = field(default_factory=KeptNames)
 
-    def run(self, code: str) -> CodeOutput:
-        """Run a cell's worth of code, magics included."""
+    def run(self, code: str, turn: object = None) -> CodeOutput:
+        """Run a cell's worth of code, magics included.
+
+        Args:
+            code: What to run.
+            turn: Which turn it belongs to, for undoing what it does to names.
+        """
         with self._one_at_a_time:
-            return run_captured(self.shell, code, self._awaits)
+            before = moment(self.names())
+            try:
+                output = run_captured(self.shell, code, self._awaits)
+            finally:
+                # Also after an interrupt that came too late for IPython to take it.
+                found, after = changes(before, self.names())
+                self._kept.note(turn, before, after, found)
+            return replace(output, changes=found)
+
+    def names(self) -> Mapping[str, object]:
+        """The person's variables."""
+        return visible_names(self.shell.user_ns, getattr(self.shell, "user_ns_hidden", {}))
+
+    def undo_names(self) -> Undone | None:
+        """Give names of the newest turn back what they stood for; None: there is none."""
+        return self._kept.undo(self.shell.user_ns)
+
+    def forget_names(self) -> None:
+        """Let go of the objects that are kept for that."""
+        self._kept.forget()
 
     def close(self) -> None:
         """End what awaited code left running."""
         self._awaits.close()
+        self._kept.forget()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +134,24 @@ class LiveKernel:
     Args:
         interpreter: Runs code.
         main: Runs a function on the main thread.
+        turn: Tells the runs of one turn from those of others.
     """
 
     interpreter: Interpreter
     main: OnMain
+    turn: object = field(default_factory=object)
 
-    async def run_code(self, code: str) -> CodeOutput:
+    async def run_code(self, code: str, seconds: float = 0) -> CodeOutput:
         """Run code in the user's namespace, on the main thread, through IPython."""
-        return await self.main(lambda: self.interpreter.run(code))
+        if not seconds:
+            return await self.main(lambda: self.interpreter.run(code, self.turn))
+        limit = TimeLimit(seconds)
+        output = await self.main(lambda: self.interpreter.run(code, self.turn), limit)
+        return replace(output, out_of_time=limit.passed)
+
+    def names(self) -> Mapping[str, object]:
+        """The person's variables."""
+        return self.interpreter.names()
 
     async def on_main(self, job: Callable[[], T]) -> T:
         """Run a function on the main thread and give its result."""
@@ -187,7 +230,7 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _limited(shown: traceback.TracebackException) -> Iterator[str]:
-    stack = [frame for frame in shown.stack if frame.filename != capture.__file__]
+    stack = [frame for frame in shown.stack if frame.filename not in _OWN_FILES]
     shown.stack = traceback.StackSummary.from_list(stack)
     if len(stack) > FRAMES:
         half = FRAMES // 2

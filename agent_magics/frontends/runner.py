@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from agent_magics.frontends.runner_errand import Errand
+from agent_magics.frontends.runner_errand import Errand, TimeLimit
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -36,6 +36,12 @@ takes about one second.
 
 SLICE = 0.1
 """Seconds between looks at the clock; signals and new errands cut the wait short."""
+
+AGAIN = 1.0
+"""Seconds after which code whose time is up, and which goes on all the same, is interrupted again.
+
+Long enough for what code does when it is interrupted.
+"""
 
 POLLED_SLICE = 0.02
 """As `SLICE`, where incoming messages have to be polled for (ipykernel 6)."""
@@ -85,16 +91,21 @@ class Runner(Generic[T]):
         """Whether a thread is one of the two; work sent to it from here would wait for itself."""
         return thread in (self._stage, self._thread.ident if self._thread else None)
 
-    async def on_main(self, job: Callable[[], R]) -> R:
+    async def on_main(self, job: Callable[[], R], limit: TimeLimit | None = None) -> R:
         """Run a function on the stage and give its result.
 
         Cancelling the wait stops the function as an interrupt would, where signals can reach it.
+
+        Args:
+            job: The function.
+            limit: Interrupts it when its time is up, again and again until it ends, where signals
+                can reach it. What it makes of that is its result.
 
         Raises:
             AgentMagicsError: The function was stopped, or ended with an exit.
         """
         loop = asyncio.get_running_loop()
-        errand = Errand(job, loop.create_future(), loop)
+        errand = Errand(job, loop.create_future(), loop, limit=limit)
         self._errands.append(errand)
         self._wake.set()
         try:
@@ -197,6 +208,16 @@ class Runner(Generic[T]):
             # A signal that comes just before a blocking call does not wake it.
             errand.loop.call_later(SLICE, self._recall, errand)
 
+    def _time_up(self, errand: Errand) -> None:
+        """Stop an errand that took too long; it still has someone who waits for it."""
+        if not self._signals or self._running is not errand or self.presses or errand.recalled:
+            return
+        assert errand.limit is not None
+        errand.limit.passed = True
+        self._own_signal = True
+        _signal_main_thread()
+        errand.loop.call_later(AGAIN, self._time_up, errand)
+
     # On the stage -------------------------------------------------------------------------------
 
     def _serve(self) -> None:
@@ -213,6 +234,8 @@ class Runner(Generic[T]):
             except KeyboardInterrupt:
                 if self.presses > 1:
                     return
+                if not self.presses:
+                    self._stopped_late()
             if self.presses:
                 self._cancel()
                 if time.monotonic() - self._pressed_at > self.grace:
@@ -223,6 +246,8 @@ class Runner(Generic[T]):
             errand.fail(KeyboardInterrupt())
             return
         self._running = errand
+        if errand.limit is not None:
+            errand.start_clock(self._time_up)
         settle: Callable[[], None]
         try:
             result = errand.job()
@@ -236,6 +261,12 @@ class Runner(Generic[T]):
             self._cancel()
         settle()
 
+    def _stopped_late(self) -> None:
+        """Answer for an errand whose own interrupt came just behind its end."""
+        errand, self._running = self._running, None
+        if errand is not None:
+            errand.fail(KeyboardInterrupt())
+
     def _pressed(self) -> bool:
         """Whether there was an interrupt; it can come between any two steps."""
         return self.presses > 0
@@ -245,7 +276,7 @@ class Runner(Generic[T]):
         running = self._running
         if self._own_signal:
             self._own_signal = False
-            if running is not None and running.recalled:
+            if running is not None and running.unwanted:
                 raise KeyboardInterrupt
             return
         self.presses += 1

@@ -14,6 +14,19 @@ from typing import Any
 from agent_magics.errors import AgentMagicsError
 
 
+@dataclass(slots=True)
+class TimeLimit:
+    """How long a function may take, from its start on.
+
+    Args:
+        seconds: After which it is interrupted.
+        passed: Whether it was.
+    """
+
+    seconds: float
+    passed: bool = False
+
+
 @dataclass(eq=False, slots=True)
 class Errand:
     """A function that the agent sends to the stage, and where its result goes."""
@@ -22,6 +35,27 @@ class Errand:
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
     recalled: bool = False
+    limit: TimeLimit | None = None
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether it is to be stopped: nobody waits for it, or its time is up."""
+        return self.recalled or (self.limit is not None and self.limit.passed)
+
+    def start_clock(self, time_up: Callable[[Errand], None]) -> None:
+        """Begin to count its time.
+
+        Args:
+            time_up: Called in the agent's loop when none is left.
+        """
+        assert self.limit is not None
+        seconds = self.limit.seconds
+
+        def begin() -> None:
+            self.loop.call_later(seconds, time_up, self)
+
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self.loop.call_soon_threadsafe(begin)
 
     def answer(self, result: object) -> None:
         """Hand the result over, if someone still waits for it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -30,6 +30,7 @@ from agent_magics.frontends.routes import (
 from agent_magics.frontends.runner import AgentInterrupted, Runner
 from agent_magics.frontends.tap import CommTap, TapProblem, released, tapped
 from agent_magics.frontends.terminal import TerminalApprover, TerminalRenderer
+from agent_magics.namespace.keeping import Undone
 from agent_magics.ports import Approver, Kernel, Renderer
 
 __all__ = [
@@ -148,6 +149,18 @@ class Stage:
             # Colab names no cell, but is a notebook all the same.
             updates_anyway="google.colab" in sys.modules,
         )
+
+    def names(self) -> Mapping[str, object]:
+        """The person's variables; for the thread of a cell."""
+        return self._interpreter.names()
+
+    def undo_names(self) -> Undone | None:
+        """Give names that the newest turn's code took back what they stood for; None: no turn."""
+        return self._interpreter.undo_names()
+
+    def forget_names(self) -> None:
+        """Let go of the objects that are kept for undoing."""
+        self._interpreter.forget_names()
 
     def browse(self, findings: Findings, settings: StageSettings | None = None) -> bool:
         """Show findings with controls in the cell that runs now; False where it has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -40,6 +40,7 @@ from agent_magics.magics.arguments import (
     with_help,
 )
 from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
+from agent_magics.magics.mentions import attachments
 from agent_magics.magics.panel import panel_view
 from agent_magics.magics.quick_actions import chosen, joined, offers, taken
 from agent_magics.magics.recording import stored_namesake
@@ -89,6 +90,11 @@ class AgentMagics(AgentSettings):
         if options.new:
             self.forget(session)
         active, prompt = self._with_action(self._active(session, options), options, cell)
+        # Of what the person wrote; the prompt of a quick action is its skill's.
+        mentions = attachments(cell, self.namespace(), self.services.workspace.redact)
+        if not (options.quiet or self.quiet):
+            for told in mentions.lines:
+                print(told)
         asked = Cell(
             prompt=prompt,
             session=session,
@@ -101,7 +107,10 @@ class AgentMagics(AgentSettings):
             quiet=options.quiet or self.quiet,
             save=self.save_sessions,
             threshold=self.tool_threshold,
-            attachments=surroundings(self.context, self.services.workspace, self.services.notebook),
+            attachments=(
+                *surroundings(self.context, self.services.workspace, self.services.notebook),
+                *mentions.attached,
+            ),
         )
         if options.preview:
             return preview_cell(asked, self.services)
@@ -231,6 +240,10 @@ class AgentMagics(AgentSettings):
     def next_cell(self, text: str) -> None:
         """Put a text where the person writes next, if the front end can."""
         self._shell.set_next_input(text)
+
+    def namespace(self) -> Mapping[str, object]:
+        """The person's variables."""
+        return self.services.stage.names()
 
     def forget(self, session: Session) -> None:
         """Forget a conversation, and what was read in it: the next model has read nothing."""

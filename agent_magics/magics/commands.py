@@ -12,6 +12,7 @@ from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.reporting import report
@@ -161,6 +162,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("compact", "compact", "shorten the conversation, keeping what matters", compact),
     Command("undo", "undo [list|N] [--yes] [--force]", "take back a cell's file changes", undo),
     Command("redo", "redo [--yes] [--force]", "take the last undo back", redo),
+    Command(
+        "undo-names",
+        "undo-names [forget]",
+        "give variables that a cell's code rebound their objects back",
+        undo_names,
+    ),
     Command("reset", "reset", "forget the conversation", reset),
     Command(
         "sessions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -26,6 +27,7 @@ class Words:
     tools: Callable[[], Sequence[str]]
     actions: Callable[[], Sequence[str]] = tuple
     sessions: Callable[[], Sequence[str]] = tuple
+    variables: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -76,6 +78,20 @@ def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
             return ()
 
 
+def mention_candidates(cell: str, line: str, words: Words) -> list[str]:
+    """The variables that `@` and what stands behind it can become in the body of an agent cell.
+
+    Args:
+        cell: The whole cell.
+        line: The current line up to the cursor.
+        words: The names.
+    """
+    begun = re.search(r"(?<![\w@.])@(\w*)$", line)
+    if begun is None or not cell.lstrip().startswith("%%agent") or line.lstrip().startswith("%"):
+        return []
+    return sorted(f"@{name}" for name in words.variables() if name.startswith(begun[1]))
+
+
 def make_matcher(words: Words) -> Matcher:
     """A matcher for `IPCompleter.custom_matchers`."""
     from IPython.core.completer import SimpleCompletion, context_matcher
@@ -83,13 +99,19 @@ def make_matcher(words: Words) -> Matcher:
     @context_matcher(identifier="agent_magics")
     def agent_magics_matcher(context: CompletionContext) -> SimpleMatcherResult:
         line = context.line_with_cursor[: context.cursor_position]
-        found = candidates(line, words)
+        found = candidates(line, words) or mention_candidates(context.full_text, line, words)
         return {
             "completions": [SimpleCompletion(text=name, type="magic") for name in found],
             "suppress": bool(found),
             # IPython's own fragment would begin behind the colon of `skill:id`.
-            "matched_fragment": line.rpartition(" ")[2],
+            "matched_fragment": _fragment(line, found),
         }
 
     matcher: Matcher = agent_magics_matcher
     return matcher
+
+
+def _fragment(line: str, found: Sequence[str]) -> str:
+    """What the completions replace: the word at the cursor, or the mention, which may touch one."""
+    word = line.rpartition(" ")[2]
+    return word[word.rindex("@") :] if found and found[0].startswith("@") and "@" in word else word

@@ -6,7 +6,7 @@ no code of a skill is imported that is not exactly what was trusted; both are sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_magics.compaction import conversation_size
@@ -17,10 +17,12 @@ from agent_magics.magics.recording import folder_of
 from agent_magics.magics.services import Services
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.messages import Assistant, User
+from agent_magics.namespace.looking import look, shown_name
 from agent_magics.plain import visible
 from agent_magics.policy import Answer
 from agent_magics.records.archive import Summary
 from agent_magics.records.entries import KeptSkill
+from agent_magics.records.names import believed
 from agent_magics.records.opened import Resumed
 from agent_magics.session import Session
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 TITLE, WORDS = 70, 600
 """Characters that are shown of a title, and of the last answer."""
+NAMES = 20
+"""Variables that are listed."""
 
 
 def resume_session(magics: Controls, word: str) -> str:
@@ -62,7 +66,44 @@ def resume_session(magics: Controls, word: str) -> str:
     swap(session, active if resumed.stored.skills else current(before))
     said = [*_told(summary, resumed), *lines, *_permissions(resumed), *([note] if note else [])]
     said.append("Files have to be read again before they are edited.")
-    return "\n".join([*(visible(line) for line in said), *_last_words(session)])
+    words = [*_last_words(session)]
+    said += _reconciled(session, believed(resumed.stored.turns), magics.namespace())
+    return "\n".join([*(visible(line) for line in said), *words])
+
+
+def _reconciled(
+    session: Session, names: Mapping[str, str], there: Mapping[str, object]
+) -> Iterator[str]:
+    """Compare the variables that the conversation speaks of with the live ones, and say it.
+
+    Args:
+        session: The model is told in its conversation.
+        names: What it takes to exist, with types where they are known.
+        there: What there is.
+    """
+    gone = [shown_name(name) for name in names if name not in there]
+    other = [
+        f"{shown_name(name)} (was {kind}, is {look(there[name]).kind})"
+        for name, kind in names.items()
+        if kind and name in there and look(there[name]).kind != kind
+    ]
+    if not gone and not other:
+        return
+    parts = [_some("do not exist any more", gone), _some("are of another type now", other)]
+    told = "; ".join(part for part in parts if part)
+    note = User(
+        "[A note of the program.] The conversation goes on in another kernel than before. Of the "
+        f"variables that it speaks of, these {told}. Make them again, or ask, before you use them."
+    )
+    if note not in session.conversation:
+        answer = Assistant("Understood; I look at the variables before I use them.")
+        session.conversation = (*session.conversation, note, answer)
+    yield f"Variables of the conversation that {told}. The model is told."
+
+
+def _some(what: str, names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+    return f"{what}: {', '.join(names[:NAMES])}{more}" if names else ""
 
 
 def titled(summary: Summary) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -179,6 +179,9 @@ class Controls(Protocol):
 
     def use_model(self, name: str) -> None:
         """Ask this model from now on."""
+
+    def namespace(self) -> Mapping[str, object]:
+        """The person's variables."""
 
     def forget(self, session: Session) -> None:
         """Forget a conversation and what was read in it."""

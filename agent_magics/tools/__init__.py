@@ -30,6 +30,7 @@ from agent_magics.tools.planning import todo_tool
 from agent_magics.tools.reading import read_tool
 from agent_magics.tools.searching import grep_tool
 from agent_magics.tools.shell import run_shell_tool
+from agent_magics.tools.variables import variables_tool
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
 
@@ -54,7 +55,7 @@ MAKERS: tuple[Maker, ...] = (
 )
 CELL_MAKERS: tuple[CellMaker, ...] = (delegate_tool,)
 """Tools that need the turn of the running cell."""
-KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool,)
+KERNEL_MAKERS: tuple[KernelMaker, ...] = (python_tool, variables_tool)
 """Tools that act on the user's live kernel; left out where there is none."""
 WEB_MAKERS: tuple[WebMaker, ...] = (fetch_tool,)
 """Tools that ask the web."""

@@ -11,43 +11,67 @@ import warnings
 
 from agent_magics.errors import ToolError
 from agent_magics.messages import Display
+from agent_magics.namespace.changes import display_of
 from agent_magics.policy import Rule, Scope
 from agent_magics.ports import CodeOutput, Kernel
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
+from agent_magics.tools.figures import told_of
 from agent_magics.tools.plain import cut, terminal_text
-from agent_magics.tools.schemas import record, string
+from agent_magics.tools.schemas import number, record, string
 from agent_magics.tools.workspace import Workspace
 
 BUDGET = 30_000
 """Characters of the result that the model reads, as of a shell command's."""
 MAX_LINE = 200
 """Characters of a faulty line that are shown."""
+LONGEST = 86_400
+"""Seconds that a time limit may have: a day."""
+UNCONFINED = "runs in your live kernel, not in a sandbox: it can do all that you can"
 
 
 def python_tool(workspace: Workspace, kernel: Kernel) -> Tool:
     """`python`: code in the user's namespace."""
 
     async def run(arguments: Arguments, report: Report) -> ToolOutput:
-        output = await kernel.run_code(_checked(arguments["code"]))
-        text = _shortened(_told(output), workspace)
-        # What stands in place of the text must hold the text.
-        shown = (Display("text", text), *output.displays) if output.displays else ()
-        return ToolOutput(text, shown, ok=output.ok)
+        seconds = float(arguments.get("timeout", 0))
+        output = await kernel.run_code(_checked(arguments["code"]), seconds)
+        notes, images = told_of(output.displays, output.value)
+        text = _shortened(_told(output, notes, seconds), workspace)
+        if not output.changes:
+            # What stands in place of the text must hold the text.
+            shown = (Display("text", text), *output.displays) if output.displays else ()
+            return ToolOutput(text, shown, images, ok=output.ok)
+        names = display_of(output.changes)
+        shown = (Display("text", text), names, *output.displays)
+        return ToolOutput(f"{text}\n[names {names.text}]", shown, images, ok=output.ok)
 
     def preview(arguments: Arguments) -> tuple[Display, ...]:
-        return (Display("code", _checked(arguments["code"]), "python"),)
+        code = Display("code", _checked(arguments["code"]), "python")
+        return (Display("text", UNCONFINED), code)
 
     return Tool(
         "python",
         "Run Python in the user's live notebook kernel, with their variables.\n"
         "Variables, imports and changes last, and the user sees them. It is not sandboxed. "
-        "IPython syntax works; the value of the last expression is given back.",
-        record(("code",), code=string("The code of one cell.")),
+        "IPython syntax works; the value of the last expression is given back, figures come as "
+        "images, and the result ends with the names that are new, changed or deleted.",
+        record(
+            ("code",),
+            code=string("The code of one cell."),
+            timeout=number(
+                "Seconds after which the code is interrupted (KeyboardInterrupt); unless given, "
+                "it may take as long as it needs.",
+                LONGEST,
+            ),
+        ),
         "run",
         run,
         operand=lambda arguments: str(arguments["code"]),
         preview=preview,
-        always=lambda _arguments: (Scope("python, this session", Rule("python", "allow")),),
+        always=lambda _arguments: (
+            Scope("python, this cell", Rule("python", "allow", source="cell")),
+            Scope("python, this session", Rule("python", "allow")),
+        ),
     )
 
 
@@ -83,23 +107,18 @@ def _transformed(code: str) -> str:
     return code
 
 
-def _told(output: CodeOutput) -> str:
+def _told(output: CodeOutput, notes: tuple[str, ...], seconds: float) -> str:
     parts = [
         terminal_text(output.stdout).rstrip("\n"),
         output.value.rstrip("\n"),
         terminal_text(output.error).rstrip("\n"),
+        *notes,
     ]
-    shown = [f"[shown to the user: {_kinds(output.displays)}]"] if output.displays else []
-    return "\n".join(part for part in (*parts, *shown) if part.strip()) or "(no output)"
-
-
-def _kinds(displays: tuple[Display, ...]) -> str:
-    return ", ".join(
-        next((kind for kind in display.data if kind != "text/plain"), "text/plain")
-        if display.kind == "bundle"
-        else display.kind
-        for display in displays
-    )
+    if output.out_of_time:
+        # First, since this line stands for the whole.
+        end = "It stopped there" if not output.ok else "It went on to its end all the same"
+        parts.insert(0, f"Interrupted at the time limit of {seconds:g} s. {end}.")
+    return "\n".join(part for part in parts if part.strip()) or "(no output)"
 
 
 def _shortened(text: str, workspace: Workspace) -> str:

@@ -29,6 +29,16 @@ def integer(description: str, low: int, high: int | None, default: int) -> dict[
     return {**schema, **({"maximum": high} if high is not None else {}), "default": default}
 
 
+def number(description: str, high: float) -> dict[str, JSON]:
+    """The schema of a number above zero that may be left out."""
+    return {
+        "type": "number",
+        "description": description,
+        "exclusiveMinimum": 0,
+        "maximum": high,
+    }
+
+
 def flag(description: str) -> dict[str, JSON]:
     """The schema of a yes or no that is no unless said."""
     return {"type": "boolean", "description": description, "default": False}
