@@ -47,3 +47,19 @@ def test_nobody_is_offered_a_cell_where_nobody_sits(new_page, endpoint, model):
     assert cell.reply["payload"] == []
     assert "to be copied" in endpoint.told(model)[0]
     assert "Proposed cell · not run" in cell.text
+
+
+def test_the_result_says_which_files_were_changed(new_page, endpoint, model):
+    endpoint.script(
+        model,
+        Says(calls=(("write", {"path": "new/a.txt", "content": "x\n"}),)),
+        Says(calls=(("write", {"path": "b.txt", "content": "y\n"}),)),
+        Says("Done."),
+        Says("Nothing to do."),
+    )
+    page = new_page()
+    page.do("%agent allow write")
+    assert page.do("%%agent --out r\nGo.").error == ""
+    assert page.do("r.changed_files").result == "('new/a.txt', 'b.txt')"
+    page.do("%%agent --out r\nGo on.")
+    assert page.do("r.changed_files").result == "()"
