@@ -424,7 +424,7 @@ a b k S é ß “ . * + ? | ( ) [ ] ^ $ {2} (?: (?= (?! (?<!b) (?i: \w \W \s \S 
 
 @needs_rg
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     pattern=st.lists(st.sampled_from(_PIECES.split()), min_size=1, max_size=6).map("".join),
