@@ -38,7 +38,7 @@ SHOWN: Mapping[str, str] = {
     "bug-repro": "edit glob grep ls python read run_shell write",
     "commit-message": "read staged_diff",
     "data-explore": "ls python read",
-    "explain-error": "grep python read",
+    "explain-error": "grep notebook_read propose_cell python read",
     "notebook-review": "glob ls read",
     "release-notes": "commit_diff git_log glob read",
     "skill-author": "edit ls read write",
