@@ -143,7 +143,7 @@ def test_a_mention_attaches_a_variable_and_the_preview_shows_it(new_page, endpoi
     assert "Attached: @frame (dict 1 item, about" in cell.text
     assert "@missing: no variable of that name." in cell.text
     sent = endpoint.requests(model)[-1]["messages"][-1]["content"]
-    assert sent.startswith("What is in @frame, and @missing?")
+    assert sent.endswith("What is in @frame, and @missing?\n")
     assert '<variable name="frame" type="dict 1 item">' in sent
 
 

@@ -135,7 +135,7 @@ def test_always_is_not_asked_again(ready, endpoint, model):
     endpoint.script(model, SETS, again, DONE)
     ready.type("%%agent", "Compute the answer.")
     assert "python, this session" in ready.until(QUESTION) + str(ready.child.after)
-    assert "The turn is over." in ready.says("a")
+    assert "The turn is over." in ready.says("a2")
     assert "43" in ready.says("answer")
 
 
