@@ -125,7 +125,8 @@ def test_always_is_said_in_full_on_its_button_and_holds_until_it_is_taken_back(
     cells = [ASK, CELLS_AFTER, "%agent policy", "%agent ask python", ASK, CELLS_AFTER]
     page = talk(version, answers, cells)
     page.run(1)
-    always = page.armed(1, "Always")
+    assert page.armed(1, "Always: python, this cell").is_visible()
+    always = page.armed(1, "Always: python, this session")
     assert always.inner_text() == "Always: python, this session"
     always.click()
     page.wait_idle(1)
