@@ -52,7 +52,22 @@ def executed(path: Path, folder: Path) -> Any:
     )
     client.execute(env=variables)
     notebook.metadata["language_info"] = {"name": "python"}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
     return notebook
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """The outputs with text of one stream in one piece: where a kernel cuts it is chance."""
+    joined: list[Any] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last and last.output_type == output.output_type == "stream" and last.name == output.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 @pytest.mark.kernel
