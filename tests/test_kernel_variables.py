@@ -140,7 +140,8 @@ def test_a_mention_attaches_a_variable_and_the_preview_shows_it(new_page, endpoi
     assert "attached: @frame (about" in preview.text
     assert "rows: list 2 items" in preview.text
     cell = page.do("%%agent\nWhat is in @frame, and @missing?")
-    assert "Attached: @frame (dict 1 item, about" in cell.text
+    shown = " ".join(display["data"]["text/plain"] for display in cell.displays)
+    assert "Sent with the prompt: @frame" in shown
     assert "@missing: no variable of that name." in cell.text
     sent = endpoint.requests(model)[-1]["messages"][-1]["content"]
     assert sent.endswith("What is in @frame, and @missing?\n")

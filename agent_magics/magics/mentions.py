@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agent_magics.context import estimated_tokens
 from agent_magics.messages import Attachment
-from agent_magics.namespace.looking import look, shown_name
+from agent_magics.namespace.looking import shown_name
 from agent_magics.tools.variables.describing import ALL, ONE, described, unknown
 
 MOST = 10
@@ -32,7 +31,8 @@ class Mentions:
 
     Args:
         attached: Descriptions, in the order of the mentions.
-        lines: What to tell the person: what is attached, and names that are no variables.
+        lines: What to tell the person: names that are no variables. The turn itself says what
+            went with the prompt.
     """
 
     attached: tuple[Attachment, ...] = ()
@@ -64,13 +64,8 @@ def attachments(prompt: str, names: Mapping[str, object], redact: Callable[[str]
         Attachment(f"@{name}", redact(described(name, names[name], budget=budget)))
         for name in known
     )
-    lines = [
-        f"Attached: @{shown_name(name)} ({look(names[name])}, about "
-        f"{estimated_tokens(part.text)} tokens)"
-        for name, part in zip(known, attached, strict=True)
-    ]
     missing = [name for name in wanted if name not in names]
-    lines += [f"@{shown_name(name)}: {unknown(name, names)}" for name in missing[:MOST]]
+    lines = [f"@{shown_name(name)}: {unknown(name, names)}" for name in missing[:MOST]]
     if len(wanted) - len(missing) > MOST:
         lines.append(f"Only the first {MOST} variables are attached.")
     return Mentions(attached, tuple(lines))
