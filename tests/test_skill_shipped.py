@@ -18,7 +18,7 @@ SKILLS = Path(__file__).parents[1] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if path.is_dir())
 BUILTIN = (
     *("edit", "fetch", "glob", "grep", "ls", "notebook_read", "propose_cell", "python", "read"),
-    *("run_shell", "write"),
+    *("run_shell", "variables", "write"),
 )
 
 

@@ -37,7 +37,7 @@ SKILLS = Path(__file__).parents[1] / "skills"
 SHOWN: Mapping[str, str] = {
     "bug-repro": "edit glob grep ls python read run_shell write",
     "commit-message": "read staged_diff",
-    "data-explore": "ls python read",
+    "data-explore": "ls python read variables",
     "explain-error": "grep notebook_read propose_cell python read",
     "notebook-review": "glob ls read",
     "release-notes": "commit_diff git_log glob read",
