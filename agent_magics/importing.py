@@ -7,12 +7,16 @@ the library, and run. Owns who may change `sys.path`, which all threads of the p
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from agent_magics.errors import UsageProblem
 
 
 @dataclass(slots=True)
@@ -59,3 +63,19 @@ def alone() -> Iterator[None]:
     with _CLOSED.changed:
         _CLOSED.changed.wait_for(lambda: not set(_CLOSED.threads) - {me})
         yield
+
+
+def installed_pandas() -> Any:
+    """The pandas library, for values that give themselves away as a DataFrame.
+
+    Raises:
+        UsageProblem: It is not installed.
+    """
+    try:
+        with installed_only():
+            return importlib.import_module("pandas")
+    except ImportError as error:
+        raise UsageProblem(
+            "to_dataframe() needs pandas, which is not installed: %pip install pandas. "
+            "to_dicts() gives the same rows without it."
+        ) from error

@@ -7,7 +7,6 @@ Knows no HTML and no files; whether a place exists is the reporting tool's busin
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from agent_magics.findings.finding import (
     finding_of,
 )
 from agent_magics.findings.markdown import counted, to_markdown
-from agent_magics.importing import installed_only
+from agent_magics.importing import installed_pandas
 from agent_magics.messages import JSON, Display
 
 __all__ = ["MIME", "SEVERITIES", "Finding", "Findings", "Severity", "findings_of"]
@@ -150,14 +149,7 @@ class Findings(Sequence[Finding]):
         Raises:
             UsageProblem: pandas is not installed.
         """
-        try:
-            with installed_only():
-                pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise UsageProblem(
-                "to_dataframe() needs pandas, which is not installed: %pip install pandas. "
-                "to_dicts() gives the same rows without it."
-            ) from error
+        pandas = installed_pandas()
         frame = pandas.DataFrame(self.to_dicts(), columns=list(FIELDS))
         # From the least severe up, so that `frame.severity >= "medium"` means what it says.
         frame["severity"] = pandas.Categorical(frame["severity"], SEVERITIES[::-1], ordered=True)

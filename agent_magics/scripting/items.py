@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
-from agent_magics.errors import AgentMagicsError, UsageProblem
+from agent_magics.errors import AgentMagicsError
 from agent_magics.findings import Findings
 from agent_magics.frontends.summary import count, safe_line
-from agent_magics.importing import installed_only
+from agent_magics.importing import installed_pandas
 from agent_magics.magics.views import View, table_view
 from agent_magics.messages import JSON, Usage
 from agent_magics.session import CallRecord, TurnResult
@@ -131,15 +130,7 @@ class MapResult(Sequence[Item]):
         Raises:
             UsageProblem: pandas is not installed.
         """
-        try:
-            with installed_only():
-                pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise UsageProblem(
-                "to_dataframe() needs pandas, which is not installed: %pip install pandas. "
-                "to_dicts() gives the same rows without it."
-            ) from error
-        return pandas.DataFrame(self.to_dicts(), columns=list(COLUMNS))
+        return installed_pandas().DataFrame(self.to_dicts(), columns=list(COLUMNS))
 
     def summary(self) -> str:
         """One line: how many there are of each, and the tokens."""
