@@ -16,7 +16,7 @@ from typing import Any
 from agent_magics.errors import SkillError
 from agent_magics.importing import alone
 from agent_magics.library.calling import Call, place, relative_name, said
-from agent_magics.library.folder import TOOLS, current_digest
+from agent_magics.library.folder import TOOLS, unchanged
 from agent_magics.library.isolation import SkillModules
 from agent_magics.library.requirements import install_line, missing_packages
 from agent_magics.library.signatures import Signature, signature_of
@@ -85,13 +85,7 @@ def _loaded(
 
 def _check_unchanged(skill: Skill) -> None:
     """What was looked at, and perhaps trusted, is what is imported."""
-    if not skill.digest:
-        return
-    try:
-        now = current_digest(skill.root)
-    except OSError as error:
-        raise SkillError(f"The skill {skill.name} is gone from {skill.root}.") from error
-    if now != skill.digest:
+    if skill.digest and not unchanged(skill):
         raise SkillError(f"The skill {skill.name} changed on disk just now; run %use again.")
 
 

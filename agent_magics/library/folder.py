@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_magics.errors import SkillError
 from agent_magics.library.toolfile import MAX_SOURCE, TOOL_NAME, ToolFile, read_toolfile
 from agent_magics.library.trees import Tree, digest, scanned_tree
 from agent_magics.library.walking import Found, link_target
@@ -102,6 +103,18 @@ def current_digest(root: Path) -> str:
     """
     total, _ = digest(str(root), scanned_tree(str(root)), main_file(root).read_bytes())
     return total
+
+
+def unchanged(skill: Skill) -> bool:
+    """Whether a skill's folder is still what was read of it.
+
+    Raises:
+        SkillError: It is gone.
+    """
+    try:
+        return current_digest(skill.root) == skill.digest
+    except OSError as error:
+        raise SkillError(f"The skill {skill.name} is gone from {skill.root}.") from error
 
 
 def main_file(root: Path) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agent_magics.errors import SkillError
 from agent_magics.events import Question
 from agent_magics.library.exhibits import exhibits, file_tree
-from agent_magics.library.folder import current_digest
+from agent_magics.library.folder import unchanged
 from agent_magics.library.trust import brings_code, needs_trust
 from agent_magics.magics.services import TrustStore
 from agent_magics.messages import Display, ToolCall
@@ -62,25 +62,13 @@ class Gatekeeper:
                 f"The skill {skill.name!r} belongs to this project{brings} and is not trusted"
                 f"{why}. Read {skill.root}, then run %skills --trust {skill.name}"
             )
-        check_unchanged(skill)
+        # What is remembered is what was shown.
+        if not unchanged(skill):
+            raise SkillError(
+                f"The skill {skill.name} changed on disk while you were asked; nothing is trusted. "
+                "Run the command again."
+            )
         self.store.remember(skill)
-
-
-def check_unchanged(skill: Skill) -> None:
-    """What is remembered is what was shown.
-
-    Raises:
-        SkillError: The folder changed while the person was reading.
-    """
-    try:
-        now = current_digest(skill.root)
-    except OSError as error:
-        raise SkillError(f"The skill {skill.name} is gone from {skill.root}.") from error
-    if now != skill.digest:
-        raise SkillError(
-            f"The skill {skill.name} changed on disk while you were asked; nothing is trusted. "
-            "Run the command again."
-        )
 
 
 def trust_question(skill: Skill) -> Question:
