@@ -229,22 +229,12 @@ def read_configuration(user: Path, project: Path) -> Configuration:
     mine = _read(user, "user", USER_KEYS, user.name)
     name = ".agent_magics/config.yaml"
     theirs = _read(project / name, "project", PROJECT_KEYS, name)
-    return Configuration(
-        model=mine.model,
+    return replace(
+        mine,
         suggested_model=theirs.model,
-        base_url=mine.base_url,
-        api_key_env=mine.api_key_env,
-        mode=mine.mode,
         rules=mine.rules + theirs.rules,
-        skill_paths=mine.skill_paths,
-        konacode_skills=mine.konacode_skills,
-        disabled_skills=mine.disabled_skills,
-        disabled_tools=mine.disabled_tools,
-        fetch_hosts=mine.fetch_hosts,
         problems=mine.problems + theirs.problems,
-        sandbox=mine.sandbox,
         project_sandbox=theirs.sandbox or "off",
-        sandbox_network=mine.sandbox_network,
         project_network=theirs.project_network,
     )
 
