@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.lab_endpoint import Says
-from tests.test_kernel_sessions import new_page, place
 
+pytest_plugins = ("tests.kernelkit_fixtures",)
 pytestmark = pytest.mark.kernel
-__all__ = ["new_page", "place"]
 
 CELL = "df = 1\nprint('proposed')"
+
+
+@pytest.fixture
+def allowed() -> str:
+    """The tool that runs without a question in `new_page`."""
+    return "run_shell"
 
 
 def test_a_failed_cell_is_known_and_a_proposed_cell_is_the_next_input(new_page, endpoint, model):

@@ -5,54 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.kernelkit import FrontEnd, Kernel
-from tests.lab_endpoint import Endpoint, Says
+from tests.kernelkit import FrontEnd
+from tests.lab_endpoint import Says
 
+pytest_plugins = ("tests.kernelkit_fixtures",)
 pytestmark = pytest.mark.kernel
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
-    """A workspace, with data and configuration that belong to the test."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("AGENT_MAGICS_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("AGENT_MAGICS_CONFIG", str(tmp_path / "config.yaml"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    work = tmp_path / "work"
-    work.mkdir()
-    return work
-
-
-@pytest.fixture
-def new_page(place, endpoint: Endpoint, model: str) -> Iterator[Callable[[], FrontEnd]]:
-    """Starts kernels with the extension loaded and a model that says what the test wrote."""
-    started: list[tuple[Kernel, FrontEnd]] = []
-
-    def start() -> FrontEnd:
-        kernel = Kernel()
-        page = FrontEnd(kernel)
-        started.append((kernel, page))
-        lines = (
-            f"%cd -q {place}",
-            "%load_ext agent_magics",
-            f"%config AgentMagics.base_url = {endpoint.url!r}",
-            f"%agent model {model}",
-            "%agent allow run_shell",
-        )
-        cell = page.do("\n".join(lines))
-        assert f"Model: {model}" in cell.text, cell.text
-        return page
-
-    yield start
-    for kernel, page in started:
-        page.close()
-        kernel.close()
+def allowed() -> str:
+    """The tool that runs without a question in `new_page`."""
+    return "run_shell"
 
 
 def killed(page: FrontEnd, pid: int) -> None:
