@@ -204,11 +204,29 @@ class FrontEnd:
         if "kernel subshells" not in facts.get("supported_features", []):
             return ""
         made = self.ask("create_subshell_request", {}, self.client.control_channel)
-        return self.reply(made)["subshell_id"]
+        subshell = self.reply(made)["subshell_id"]
+        self._until_it_answers(subshell)
+        return subshell
 
-    def ask(self, kind: str, content: dict[str, Any], channel: Any = None) -> str:
+    def _until_it_answers(self, subshell: str) -> None:
+        """A request can reach a subshell's thread while it begins, and lie there unread until the
+        next one; so ask again until one is answered."""
+        for _ in range(int(DEADLINE)):
+            asked = self.ask("kernel_info_request", {}, subshell=subshell)
+            until = time.monotonic() + 1
+            while asked not in self.replies and time.monotonic() < until:
+                self.take(0.05)
+            if asked in self.replies:
+                return
+        raise AssertionError("The new subshell does not answer.")
+
+    def ask(
+        self, kind: str, content: dict[str, Any], channel: Any = None, subshell: str = ""
+    ) -> str:
         """Send a request; gives its message id."""
         message = self.client.session.msg(kind, content)
+        if subshell:
+            message["header"]["subshell_id"] = subshell
         (channel or self.client.shell_channel).send(message)
         return message["header"]["msg_id"]
 

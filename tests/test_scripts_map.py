@@ -11,6 +11,7 @@ import stat
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -455,6 +456,31 @@ def test_an_interrupt_keeps_what_is_done_and_hangs_up(program, endpoint, model, 
     assert "6 of" in str(caught.value)
     assert endpoint.hung_up(model)
     assert isinstance(caught.value, KeyboardInterrupt)
+
+
+class Struck:
+    """A file of answers; somebody presses Ctrl-C just after the third was written."""
+
+    def __init__(self):
+        self.written = []
+
+    def found(self, _item):
+        return None
+
+    def add(self, item):
+        self.written.append(item.index)
+        if len(self.written) == 3:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_between_the_file_and_the_result_loses_no_answer():
+    file = Struck()
+    whole = replace(mapping(workers=1), file=file)
+    with pytest.raises(MapInterrupted) as caught:
+        whole.over(range(9), None, NoProgress())
+    assert {0, 1, 2} <= set(file.written)
+    done = [item.index for item in caught.value.result if item.status == "done"]
+    assert sorted(set(file.written)) == done
 
 
 # -- executors ------------------------------------------------------------------------------

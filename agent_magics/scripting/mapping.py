@@ -192,7 +192,15 @@ class _Run:
     # -- ending -----------------------------------------------------------------------------
 
     def _take(self, future: Future[Done]) -> None:
-        item = self.items[self.waiting.pop(future)]
+        """Settle what an item came to.
+
+        It waits until it is settled: an interrupt in between takes it once more, and its answer
+        is not lost.
+        """
+        self._end(future, self.items[self.waiting[future]])
+        del self.waiting[future]
+
+    def _end(self, future: Future[Done], item: Item) -> None:
         try:
             failure = future.exception()
         except CancelledError:
