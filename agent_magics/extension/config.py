@@ -13,7 +13,7 @@
     disabled_skills: [NAME]          # not offered
     disabled_tools: [NAME]           # not offered
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
-    sandbox: off | auto | required   # of shell commands
+    sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
