@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from agent_magics import __version__  # noqa: E402  # the tree that this file lies in
+from docs.cells import CellLexer  # noqa: E402  # likewise
 from docs.navigation import (  # noqa: E402  # likewise
     REPOSITORY,
     with_includes,
@@ -32,9 +33,6 @@ extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "**/__pycache__", "generating"]
 myst_heading_anchors = 4
-myst_enable_extensions: list[str] = []
-suppress_warnings: list[str] = []
-# A prompt, not part of a language.
 highlight_language = "text"
 
 html_theme = "furo"
@@ -59,4 +57,6 @@ def read(_app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    # Cells are fenced as Python, which code-hosting sites know; here magics are understood, too.
+    app.add_lexer("python", CellLexer)
     app.connect("source-read", read)

@@ -15,6 +15,7 @@ REPOSITORY = "https://github.com/agent-magics/agent_magics"
 FENCE = re.compile(r"^(?:`{3,}|~{3,})", re.MULTILINE)
 ENTRY = re.compile(r"^- \[(?P<title>[^\]]+)\]\((?P<page>[\w./-]+)\.md\)")
 INCLUDE = re.compile(r"^<!-- include: (?P<file>[\w./-]+) -->$", re.MULTILINE)
+RELATIVE = re.compile(r"\]\((?![a-z]+:|#)(?P<path>[^)\s]+)\)")
 OUTSIDE = re.compile(r"\]\(\.\./(?P<path>[^)\s]+)\)")
 
 
@@ -66,9 +67,15 @@ def with_includes(text: str, folder: Path) -> str:
 
     def included(match: re.Match[str]) -> str:
         whole = (folder / match["file"]).read_text(encoding="utf-8")
-        return re.sub(r"\A# .*\n", "", whole)
+        body = re.sub(r"\A# .*\n", "", whole)
+        return RELATIVE.sub(lambda link: f"]({_from_docs(link['path'])})", body)
 
     return INCLUDE.sub(included, text)
+
+
+def _from_docs(path: str) -> str:
+    """A path that is relative to the repository, relative to its folder `docs`."""
+    return path.removeprefix("docs/") if path.startswith("docs/") else f"../{path}"
 
 
 def with_repository_links(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,17 @@ SCENES: dict[str, Scene] = {
         after=("assert len(review.findings) == 4",),
     ),
     "docs/configuration.md": Scene(files={"review.ipynb": notebook(*REVIEWED)}),
+    "docs/first-skill.md": Scene(
+        sample=False,
+        approve=("column_facts",),
+        answer=calling(data=("column_facts", {"file": "plants.csv"})),
+        says=(
+            "Loaded skill data-card (bundled: column_facts; built-in: ls, glob, read)",
+            "4 rows\nname: 0 missing, 3 distinct\nheight_cm: 1 missing, 3 distinct",
+            "0 errors, 0 warnings",
+            "Answer to Write the data card of plants.csv. 4 rows",
+        ),
+    ),
     "docs/index.md": Scene(approve=REVIEW, says=("4 findings",)),
     "docs/kernel.md": Scene(before=("df, orders = [1], [1, 2]",), says=("@df",), answer=calling()),
     "docs/notebooks.md": Scene(before=("1 / 0",), answer=calling(), says=("the cell that failed",)),
@@ -121,6 +133,12 @@ SCENES: dict[str, Scene] = {
         before=("from traitlets.config import Config\nc = Config()",),
         after=("assert c.AgentMagics.save_sessions is False",),
         says=("Resumed",),
+    ),
+    "docs/tour.md": Scene(
+        sample=False,
+        approve=(*REVIEW, "edit"),
+        says=("corner-shop", "4 findings", "Undone:", "shop/report.py changed back"),
+        after=("assert len(review.findings) == 4",),
     ),
     "docs/skills.md": Scene(
         first=True,
@@ -169,6 +187,8 @@ def opened(home, tmp_path, monkeypatch, endpoint: Endpoint, model: str):
             monkeypatch.setenv("AGENT_MAGICS_MODEL", model)
         monkeypatch.setenv("AGENT_MAGICS_APPROVE", " ".join(scene.approve))
         monkeypatch.setenv("AGENT_MAGICS_APPROVE_IN", str(tmp_path))
+        # Where a page makes a sample repository of its own.
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         if scene.earlier:
             before = InteractiveShell()
             agent_magics.load_ipython_extension(before)

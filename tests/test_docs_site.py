@@ -1,9 +1,12 @@
-"""The documentation as a site: it builds without a warning, loads nothing remote, and its links lead
-somewhere, here and on a code-hosting site."""
+"""The documentation as a site: it builds without a warning and loads nothing from elsewhere.
+
+Its links lead somewhere, here and on a code-hosting site.
+"""
 
 from __future__ import annotations
 
 import html.parser
+import itertools
 import re
 import subprocess
 import sys
@@ -65,7 +68,9 @@ class Loads(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = dict(attributes)
-        self.found += [named[key] or "" for key in ("src", "srcset", "poster", "data") if key in named]
+        self.found += [
+            named[key] or "" for key in ("src", "srcset", "poster", "data") if key in named
+        ]
         if tag == "link" and "href" in named:
             self.found.append(named["href"] or "")
         self.found += re.findall(r"url\(([^)]*)\)", named.get("style") or "")
@@ -98,7 +103,7 @@ def slugs(text: str) -> set[str]:
     found: dict[str, int] = {}
     result = set()
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    for opening, inline in zip(tokens, tokens[1:], strict=False):
+    for opening, inline in itertools.pairwise(tokens):
         if opening.type != "heading_open":
             continue
         words = "".join(child.content for child in inline.children or ())
@@ -120,7 +125,7 @@ def links(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", (*PAGES, *READ_TOO), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*PAGES, *READ_TOO], ids=lambda path: path.name)
 def test_links_lead_to_files_and_headings_that_are_there(path):
     for target in links(path.read_text(encoding="utf-8")):
         parts = urlsplit(target)
@@ -163,6 +168,8 @@ def test_links_to_files_beside_the_pages_lead_to_the_repository_but_not_those_in
 
 
 def test_a_page_takes_another_file_in_without_its_heading(tmp_path):
-    (tmp_path / "map.md").write_text("# Map\n\n## Part\n", encoding="utf-8")
-    text = "# Here\n\n<!-- include: map.md -->\n"
-    assert with_includes(text, tmp_path) == "# Here\n\n\n## Part\n\n"
+    words = "# Map\n\n## Part\n\n[a](docs/a.md) [b](b.py) [c](https://c.org) [d](#part)\n"
+    (tmp_path / "map.md").write_text(words, encoding="utf-8")
+    assert with_includes("# Here\n\n<!-- include: map.md -->\n", tmp_path) == (
+        "# Here\n\n\n## Part\n\n[a](a.md) [b](../b.py) [c](https://c.org) [d](#part)\n\n"
+    )
