@@ -155,7 +155,7 @@ def _tag(token: Token) -> str:
         # In a tight list; what follows on the same level needs a line of its own.
         return "" if opening else "\n"
     if name == "link":
-        return _link(str(token.attrs.get("href", ""))) if opening else "</a>"
+        return link_html(str(token.attrs.get("href", ""))) if opening else "</a>"
     if name == "heading":
         return _heading(token.tag, opening)
     if name in ("th", "td"):
@@ -168,9 +168,11 @@ def _tag(token: Token) -> str:
     return f'<{tag} start="{int(start)}">' if start is not None else f"<{tag}>"
 
 
-def _link(href: str) -> str:
-    """Without an address (`[x]()`, which the parser does not ask about) it leads nowhere."""
-    return f'<a href="{escape(visible(href))}" {_LINK_RULES}>' if href else "<a>"
+def link_html(href: str) -> str:
+    """The opening tag of a link; one that is not allowed, or has no address, leads nowhere."""
+    if not href or not link_allowed(href):
+        return "<a>"
+    return f'<a href="{escape(visible(href))}" {_LINK_RULES}>'
 
 
 def _heading(tag: str, opening: bool) -> str:

@@ -116,6 +116,16 @@ def footer(text: str, html: str) -> str:
     return f'<div style="{style};{_TONES["muted"]}">{text_html(text)}{html}</div>'
 
 
+def framed(words: str, html: str) -> str:
+    """Something that is not ours, behind a bar, and whose it is.
+
+    Args:
+        words: Who shows it.
+        html: Already safe.
+    """
+    return f'{label(words)}<div style="{_INSIDE};overflow:auto">{html}</div>'
+
+
 def label(text: str) -> str:
     """The head of a part inside a fold."""
     return f"<small>{text_html(text)}</small><br>"
