@@ -171,18 +171,17 @@ ASK = "%%agent\nHow does the report add up?"
 MEND = "%%agent\nMend top_customers."
 CELL = "sum(price for price in prices if price)"
 WRITES = f"open('check.py', 'w').write({BUILD!r})"
-REVIEWED = "%agent allow git_diff\n%agent allow report_findings"
+REVIEWED = "%use code-review\n%agent allow git_diff\n%agent allow report_findings"
 CARD = (Says("The sort is the wrong way round. I mend it.", (LOOKS[1], FIX)), Says("Mended."))
 
 STATES: tuple[State, ...] = (
     State(
         "readme",
         "A review: its findings as a table, then an approval card for the fix.",
-        ("%use code-review", "%%agent\nReview my uncommitted changes.", "%unuse", MEND),
+        ("%%agent\nReview my uncommitted changes.", "%unuse", MEND),
         (*REVIEW, *CARD),
         asked,
         REVIEWED,
-        first=2,
     ),
     State("answer", "An answer with code, a table and a formula.", (ASK,), (Says(ANSWER),)),
     State("answer-dark", "The same in the dark.", (ASK,), (Says(ANSWER),), look="dark"),
@@ -326,11 +325,10 @@ STATES: tuple[State, ...] = (
     State(
         "findings",
         "Findings of a review; one is unfolded.",
-        ("%use code-review", "%%agent\nReview my uncommitted changes."),
+        ("%%agent\nReview my uncommitted changes.",),
         REVIEW,
         setup=REVIEWED,
-        unfolded=(0,),
-        first=2,
+        unfolded=(2,),
     ),
     State("skills", "The skills on this machine.", ("%skills",)),
 )

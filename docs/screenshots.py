@@ -20,17 +20,17 @@ from typing import Any
 from docs.screenshot_states import STATES, State, named
 from tests.environments import NEWEST
 from tests.lab_endpoint import Endpoint
-from tests.lab_notebook import Notebook
+from tests.lab_notebook import CURRENT, Notebook
 from tests.labkit import Lab
 
 IMAGES = Path(__file__).parent / "images"
 LARGEST = 120_000
 """Bytes of one picture."""
-WIDTH, HEIGHT = 1000, 1500
+WIDTH, HEIGHT = 960, 2000
 NARROW = 386
 """Lab's own bars take 66 pixels of it: the notebook gets 320."""
 MODEL = "demo-model"
-COLOURS = 128
+COLOURS = 255
 """Of a picture's palette: text and a few tints need no more."""
 SETTLED = 400
 """Milliseconds for the page to draw what has just come."""
@@ -81,6 +81,8 @@ def taken(state: State, lab: Lab, endpoint: Endpoint) -> bytes:
     try:
         dressed(page.page, state)
         page.done(0)
+        if "Error" in (said := page.text(0)):
+            raise SystemExit(f"{state.name}: {said}")
         for cell in range(1, len(state.cells)):
             page.done(cell)
         page.run(len(state.cells))
@@ -96,6 +98,9 @@ def taken(state: State, lab: Lab, endpoint: Endpoint) -> bytes:
 def dressed(page: Any, state: State) -> None:
     """Give the page the look of a state."""
     page.set_viewport_size({"width": NARROW if state.look == "narrow" else WIDTH, "height": HEIGHT})
+    # Lab keeps its file browser open or closed from one notebook to the next.
+    if page.locator("#jp-left-stack").is_visible():
+        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     if state.look == "contrast":
         page.emulate_media(forced_colors="active", contrast="more")
     if state.look == "dark":
@@ -119,17 +124,16 @@ def theme(page: Any, name: str) -> None:
 def drawn(page: Notebook, state: State) -> bytes:
     """The cells of a state as they are on screen."""
     first, last = state.first, len(state.cells)
-    page.reveal(first)
+    private(page, first, last)
     for number in state.unfolded:
         page.output(last).locator("details").nth(number).evaluate("fold => { fold.open = true; }")
+    # The cell that is active carries a frame and a toolbar, which are Lab's.
+    page.page.evaluate(f"() => {{ {CURRENT}.content.activeCellIndex = 0; }}")
     page.page.mouse.move(0, 0)
     page.page.wait_for_timeout(SETTLED)
-    private(page, first, last)
-    boxes = [
-        page.output(cell).locator("xpath=ancestor::*[contains(@class,'jp-Cell')][1]")
-        for cell in (first, last)
-    ]
-    top, bottom = boxes[0].bounding_box(), boxes[1].bounding_box()
+    page.cell(first).evaluate("cell => cell.scrollIntoView({block: 'start'})")
+    page.page.wait_for_timeout(SETTLED)
+    top, bottom = (page.cell(number).bounding_box() for number in (first, last))
     height = min(bottom["y"] + bottom["height"], HEIGHT) - top["y"]
     clip = {"x": top["x"], "y": max(top["y"], 0), "width": top["width"], "height": height}
     return smaller(page.page.screenshot(clip=clip))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agent_magics.frontends import markdown_math
 from agent_magics.frontends.markdown_code import highlighted
 from agent_magics.frontends.summary import safe_line
-from agent_magics.frontends.theme import FONT, WRAPPED, text_html
+from agent_magics.frontends.theme import FONT, WRAPPED, styled, text_html
 from agent_magics.importing import installed_only
 from agent_magics.plain import visible
 
@@ -184,15 +184,15 @@ def _heading(tag: str, opening: bool) -> str:
 def _alignment(token: Token) -> str:
     """Always said: notebooks align the cells of HTML tables to the right."""
     wanted = str(token.attrs.get("style", "")).removeprefix("text-align:")
-    return f' style="text-align:{wanted if wanted in ("center", "right") else "left"}"'
+    return styled(f"text-align:{wanted if wanted in ('center', 'right') else 'left'}")
 
 
 def _fence(token: Token) -> str:
     language = (token.info.split() or [""])[0]
     code = highlighted(visible(token.content), language)
     # JupyterLab leaves no space below a block of code.
-    style = f"{FONT}{WRAPPED};margin:0 0 1em"
-    return f'<div class="highlight"><pre style="{style}">\n{code}</pre></div>\n'
+    style = styled(f"{FONT}{WRAPPED};margin:0 0 1em")
+    return f'<div class="highlight"><pre{style}>\n{code}</pre></div>\n'
 
 
 def _math(token: Token) -> str:
@@ -201,7 +201,7 @@ def _math(token: Token) -> str:
     if markdown_math.typesettable(token.content):
         # In an element of its own, so that it cannot join the dollar signs of its neighbours.
         return f"<p>{text}</p>\n" if block else f"<span>{text}</span>"
-    return f'<pre style="{FONT}{WRAPPED}">\n{text}</pre>\n' if block else f"<code>{text}</code>"
+    return f"<pre{styled(FONT + WRAPPED)}>\n{text}</pre>\n" if block else f"<code>{text}</code>"
 
 
 def _image(token: Token) -> str:
