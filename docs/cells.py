@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ipython_pygments_lexers import IPythonLexer
+from ipython_pygments_lexers import IPythonLexer  # type: ignore[import-untyped]  # has none
 from pygments.token import Keyword, Text, _TokenType
 
 
-class CellLexer(IPythonLexer):
+class CellLexer(IPythonLexer):  # type: ignore[misc]  # its base has no types
     """IPython's lexer; the body of a cell magic is plain text unless it writes a Python file."""
 
     name = "Notebook cell"

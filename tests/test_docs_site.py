@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import html.parser
 import itertools
+import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -29,7 +31,7 @@ INDEX = (DOCS / "index.md").read_text(encoding="utf-8")
 READ_TOO = (ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
     """The built pages."""
     output = tmp_path_factory.mktemp("site")
@@ -96,6 +98,22 @@ def test_what_a_page_loads_is_there(site):
             path = unquote(urlsplit(what).path)
             if path and not what.startswith("data:"):
                 assert (page.parent / path).exists(), f"{page.name}: {what}"
+
+
+@pytest.mark.browser
+def test_in_a_browser_no_page_loads_anything_scrolls_sideways_or_fails(site):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        unavailable("chromium is not on PATH")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.docs_chromium", str(site), chromium],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        cwd=ROOT,
+    )
+    assert json.loads(done.stdout) == []
 
 
 def slugs(text: str) -> set[str]:

@@ -6,16 +6,25 @@ import ast
 import re
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
+import agent_magics
 from tests.docskit import DOCS, ROOT
+
+pytest_plugins = ["tests.shellkit_fixtures"]
 
 PAGE = DOCS / "troubleshooting.md"
 if not PAGE.is_file():
     pytest.skip("the page comes with the source tree", allow_module_level=True)
 
 QUOTED = re.findall(r"^### `+ ?(.*?) ?`+$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-OF_OTHERS = ("No module named 'agent_magics'", "Line magic function `%%agent` not found")
-"""Texts of Python and IPython."""
+OF_OTHERS = {
+    "No module named 'agent_magics'": "python",
+    "unrecognized arguments: …": "%%agent hello\nthere",
+    "Cell magic `%%agent` not found": "%%agent\nhello",
+    "Line magic function `%%agent` not found": "x = 1\n%%agent\nhello",
+}
+"""Texts of Python and IPython, and the cells that bring IPython's."""
 
 
 def said_by_the_code() -> list[str]:
@@ -52,3 +61,17 @@ def test_a_quoted_text_still_occurs_in_the_code(quoted):
     assert max(map(len, pieces)) >= 12, "too little is quoted to be found"
     for piece in pieces:
         assert any(piece in text for text in SAID), piece
+
+
+@pytest.mark.parametrize("quoted", [text for text in OF_OTHERS if OF_OTHERS[text] != "python"])
+def test_what_is_quoted_of_ipython_is_what_ipython_says(quoted, home, capsys):
+    shell = InteractiveShell()
+    if quoted.startswith("unrecognized"):
+        agent_magics.load_ipython_extension(shell)
+    shell.run_cell(OF_OTHERS[quoted])
+    assert quoted.removesuffix(" …") in capsys.readouterr().err
+    agent_magics.unload_ipython_extension(shell)
+
+
+def test_texts_of_others_stand_on_the_page():
+    assert [text for text in OF_OTHERS if text not in QUOTED] == []

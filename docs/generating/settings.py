@@ -34,4 +34,5 @@ def _kind(trait: TraitType[object, object]) -> str:
             return "list of texts" + none
         case Dict():
             return "mapping" + none
-    return WORDS[type(trait)] + none
+        case _:
+            return WORDS.get(type(trait), type(trait).__name__) + none

@@ -70,8 +70,8 @@ def tools() -> str:
     rows = [
         (
             f"[{code(tool.name)}](#{tool.name})",
-            EFFECTS[tool.effect],
-            DEFAULTS[tool.effect],
+            EFFECTS.get(tool.effect, tool.effect),
+            DEFAULTS.get(tool.effect, "deny"),
             WHEN.get(tool.name, ""),
         )
         for tool in every
