@@ -60,5 +60,5 @@ def _shell(*words: str) -> str:
     # Widths and colours of whoever builds the page are not part of it.
     plain = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     command = [sys.executable, "-m", *words, "-h"]
-    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)  # noqa: S603  # constant words
+    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)
     return f"### {code(' '.join(['python -m', *words]))}\n\n```text\n{done.stdout.strip()}\n```"
