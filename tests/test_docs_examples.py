@@ -171,6 +171,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_MAGICS_CONFIG", str(folder / "config.yaml"))
     monkeypatch.setenv("AGENT_MAGICS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("AGENT_MAGICS_LOCAL_SERVERS", "0")
+    # An example that installs something is not run; one that is not marked so must not change us.
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setattr(sys, "path", list(sys.path))
     return folder
 
