@@ -17,6 +17,7 @@ from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 
@@ -136,6 +137,7 @@ class Services:
         undo: Keeps copies of what tools change, and knows where they lie.
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
+        mcp: The MCP servers of this kernel.
     """
 
     stage: Stage
@@ -158,6 +160,7 @@ class Services:
     undo: Recorder
     records: Records
     notebook: Here
+    mcp: Servers
 
 
 class Controls(Protocol):
