@@ -72,7 +72,10 @@ class Background:
 
     def _body(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
-        loop.run_forever()
+        try:
+            loop.run_forever()
+        finally:
+            loop.close()
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

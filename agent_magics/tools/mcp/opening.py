@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_magics.tools.mcp.connection import Opener
 from agent_magics.tools.mcp.logfile import LogFile
 from agent_magics.tools.mcp.pipes import ServerProcess, started
-from agent_magics.tools.mcp.sdk import Asked, Link, check_installed, over_http, over_pipes
+from agent_magics.tools.mcp.sdk import (
+    Asked,
+    Link,
+    Mode,
+    OtherVersion,
+    check_installed,
+    over_http,
+    over_pipes,
+)
 from agent_magics.tools.mcp.specs import ServerSpec, filled
 
 
@@ -46,14 +54,24 @@ def opener(
         check_installed()
         refused = around.keys() if spec.origin == "project" else ()
         full = filled(spec, around.variables, refused)
+        async with AsyncExitStack() as stack:
+            try:
+                # First: it is what nearly every server speaks, and lets them ask the person.
+                link = await stack.enter_async_context(tried(full, asked, "legacy"))
+            except OtherVersion:
+                link = await stack.enter_async_context(tried(full, asked, "auto"))
+            yield link
+
+    @asynccontextmanager
+    async def tried(full: ServerSpec, asked: Asked, mode: Mode) -> AsyncIterator[Link]:
         if full.url:
-            async with over_http(full, asked) as link:
+            async with over_http(full, asked, mode) as link:
                 yield link
             return
         process = await started(full, around.folder(), around.variables, log)
         processes.add(process)
         try:
-            async with over_pipes(process, asked) as link:
+            async with over_pipes(process, asked, mode) as link:
                 yield link
         finally:
             await process.close()

@@ -25,7 +25,7 @@ from agent_magics.tools.plain import size
 
 LONGEST = 20_000_000
 """Bytes of one message; pictures come in one line. A longer one is passed over."""
-NOISE = 20_000_000
+NOISE = 5_000_000
 """Bytes that are no messages, after which a server is ended."""
 PIECE = 65_536
 PER_PAUSE = 1_000_000
@@ -84,12 +84,10 @@ class ServerProcess:
 
     async def messages(self) -> AsyncIterator[bytes | TooLong]:
         """Its lines that can be messages; ends when its output does."""
-        try:
-            async for line in self._messages():
-                yield line
-            await self._gone(LAST_BREATH)
-        finally:
-            self.quiet.set()
+        async for line in self._messages():
+            yield line
+        await self._gone(LAST_BREATH)
+        self.quiet.set()
 
     async def _messages(self) -> AsyncIterator[bytes | TooLong]:
         assert self._process.stdout is not None
@@ -123,6 +121,11 @@ class ServerProcess:
         finally:
             self.kill()
             self._logging.cancel()
+            # Pipes that a child keeps open would else be closed when the loop is gone; nothing
+            # public closes them.
+            transport = getattr(self._process, "_transport", None)
+            if transport is not None:
+                transport.close()
 
     async def _wound_down(self) -> None:
         stdin = self._process.stdin

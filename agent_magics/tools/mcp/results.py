@@ -84,7 +84,7 @@ def _picture(part: Part) -> tuple[str, Image | None]:
         line, image = shown_to_model(picture, data, "the picture")
     except ToolError as error:
         return str(error), None
-    return line, image
+    return line.strip("[]"), image
 
 
 def _said(part: Part) -> str:
@@ -102,6 +102,10 @@ def _said(part: Part) -> str:
 def _structured(value: JSON, texts: Sequence[str]) -> list[str]:
     """What is meant for programs, unless a text says the same."""
     if value is None:
+        return []
+    if isinstance(value, Mapping) and value.keys() == {"result"}:
+        value = value["result"]  # so the SDK wraps what is no object
+    if value in texts:
         return []
     for text in texts:
         try:

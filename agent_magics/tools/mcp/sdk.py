@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_magics.errors import ConfigError, ToolError
 from agent_magics.importing import installed_only
@@ -47,8 +47,16 @@ NO_SDK = (
 )
 
 
+Mode: TypeAlias = Literal["legacy", "auto"]
+"""Begin with the handshake of the versions until 2025, or ask first which versions there are."""
+
+
 class ServerGone(ToolError):
     """The connection ended in the midst of something."""
+
+
+class OtherVersion(ToolError):
+    """The server does not speak the versions of the protocol that it was spoken to in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +168,7 @@ class Link:
     async def call(self, name: str, arguments: Mapping[str, JSON], tell: Tell) -> Reply:
         """Call a tool; cancelling tells the server so."""
 
-        async def progress(
-            progress: float, total: float | None, message: str | None
-        ) -> None:
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
             much = f"{progress:g}/{total:g}" if total else f"{progress:g}"
             tell(f"{much} {message or ''}".rstrip() + "\n")
 
@@ -211,27 +217,36 @@ class Link:
 
 
 @asynccontextmanager
-async def over_pipes(process: ServerProcess, asked: Asked) -> AsyncIterator[Link]:
-    """A connection with a local server; its process stays the caller's."""
-    async with _linked(piped(process, _wire()), asked, None, process) as link:
+async def over_pipes(process: ServerProcess, asked: Asked, mode: Mode) -> AsyncIterator[Link]:
+    """A connection with a local server; its process stays the caller's.
+
+    Raises:
+        OtherVersion: Another mode may do.
+        ToolError: It cannot be had; the message says why.
+    """
+    async with _linked(piped(process, _wire()), asked, mode, process=process) as link:
         yield link
 
 
 @asynccontextmanager
-async def over_http(spec: ServerSpec, asked: Asked) -> AsyncIterator[Link]:
-    """A connection with a server at an address."""
+async def over_http(spec: ServerSpec, asked: Asked, mode: Mode) -> AsyncIterator[Link]:
+    """A connection with a server at an address; raises as `over_pipes` does."""
     from mcp.client.streamable_http import streamable_http_client
 
     tracked = Tracked()
     async with http_client(spec, tracked) as client:
         transport = streamable_http_client(spec.url, http_client=client, max_sse_event_size=LONGEST)
-        async with _linked(transport, asked, tracked) as link:
+        async with _linked(transport, asked, mode, tracked) as link:
             yield link
 
 
 @asynccontextmanager
 async def _linked(
-    transport: Any, asked: Asked, tracked: Tracked | None, process: ServerProcess | None = None
+    transport: Any,
+    asked: Asked,
+    mode: Mode,
+    tracked: Tracked | None = None,
+    process: ServerProcess | None = None,
 ) -> AsyncIterator[Link]:
     import mcp
 
@@ -240,17 +255,14 @@ async def _linked(
         elicitation_callback=_elicitation(asked.elicit),
         message_handler=_handler(asked.changed),
         client_info=mcp.Implementation(name="agent_magics", version=asked.version or "0"),
+        mode=mode,
         cache=None,
     )
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(client)
-        except mcp.MCPError as error:
-            if process is not None and process.quiet.is_set():
-                raise ToolError(process.told_end()) from error
-            raise ToolError(told(error, tracked)) from error
-        except RuntimeError as error:
-            raise ToolError(str(error)) from error  # a version of the protocol that nobody speaks
+        except Exception as error:
+            raise _not_begun(error, tracked, process) from error
         listening = asyncio.create_task(_listen(client, asked.changed))
         try:
             yield Link(client, tracked, process)
@@ -348,6 +360,27 @@ def told(error: mcp.MCPError, tracked: Tracked | None) -> str:
     """An error of the protocol in words; with the HTTP status, where there is a bad one."""
     status = tracked.problem() if tracked is not None else ""
     return status or f"The server answered with an error: {error.message} (code {error.code})"
+
+
+def _not_begun(
+    error: BaseException, tracked: Tracked | None, process: ServerProcess | None
+) -> Exception:
+    """Why there is no connection; the transports raise groups of anything."""
+    import mcp
+    from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
+
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if process is not None and process.quiet.is_set():
+        return ToolError(process.told_end())
+    if isinstance(error, mcp.MCPError):
+        other = error.code in (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
+        kind = OtherVersion if other else ToolError
+        return kind(told(error, tracked))
+    if isinstance(error, RuntimeError):
+        return OtherVersion(str(error))
+    text = " ".join(str(error).split())[:300]
+    return ToolError(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def _first_problem(error: Any) -> str:
