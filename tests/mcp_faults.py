@@ -1,8 +1,9 @@
-"""Servers with faults, written without the SDK: `python mcp_faults.py FAULT`. Answers what it must."""
+"""Servers with faults, written without the SDK: `python mcp_faults.py FAULT`."""
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 
@@ -62,7 +63,7 @@ def listed(fault: str) -> list:
     return [{"name": "go", "description": "Go.", "inputSchema": {"type": "object"}}]
 
 
-def called(fault: str, ident: object, asked: list) -> None:
+def called(fault: str, ident: object) -> None:
     if fault == "asks":
         say(
             {
@@ -104,42 +105,47 @@ def called(fault: str, ident: object, asked: list) -> None:
     say({"jsonrpc": "2.0", "id": ident, "result": {"content": [{"type": "text", "text": text}]}})
 
 
-def main(fault: str) -> None:
+def begin(fault: str) -> None:
+    """What goes wrong before the first message."""
     if fault == "dead":
         print("I cannot find my settings.", file=sys.stderr)
         sys.exit(7)
-    if fault == "late":
-        time.sleep(float(sys.argv[2]))
+    if fault == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while fault == "babbles":
         print("no message " * 5000)
     if fault == "floods":
         print("warning " * 300_000, file=sys.stderr, flush=True)
     if fault in ("chatty", "floods"):
         print("Welcome to this server!\n\nListening …", flush=True)
+
+
+def answer(fault: str, message: dict) -> None:
+    method, ident = message.get("method"), message.get("id")
+    if fault == "silent" or ident is None or method is None:
+        return
+    if method == "initialize":
+        version = "1999-01-01" if fault == "old" else message["params"]["protocolVersion"]
+        result = {
+            "protocolVersion": version,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "faulty\u202e", "version": "0"},
+        }
+        say({"jsonrpc": "2.0", "id": ident, "result": result})
+    elif method == "tools/list":
+        say({"jsonrpc": "2.0", "id": ident, "result": {"tools": listed(fault)}})
+    elif method == "tools/call":
+        called(fault, ident)
+    else:
+        say({"jsonrpc": "2.0", "id": ident, "error": {"code": -32601, "message": "unknown"}})
+
+
+def main(fault: str) -> None:
+    begin(fault)
     for line in sys.stdin:
-        message = json.loads(line)
-        method, ident = message.get("method"), message.get("id")
-        if fault == "silent" or ident is None or method is None:
-            continue
-        if method == "initialize":
-            version = "1999-01-01" if fault == "old" else message["params"]["protocolVersion"]
-            say(
-                {
-                    "jsonrpc": "2.0",
-                    "id": ident,
-                    "result": {
-                        "protocolVersion": version,
-                        "capabilities": {"tools": {}},
-                        "serverInfo": {"name": "faulty\u202e", "version": "0"},
-                    },
-                }
-            )
-        elif method == "tools/list":
-            say({"jsonrpc": "2.0", "id": ident, "result": {"tools": listed(fault)}})
-        elif method == "tools/call":
-            called(fault, ident, [])
-        else:
-            say({"jsonrpc": "2.0", "id": ident, "error": {"code": -32601, "message": "unknown"}})
+        answer(fault, json.loads(line))
+    if fault == "deaf":
+        time.sleep(600)  # it does not end when its input does
 
 
 if __name__ == "__main__":

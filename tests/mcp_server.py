@@ -1,4 +1,4 @@
-"""A server written with the official SDK, over stdio or HTTP: `python mcp_server.py [http PORT]`."""
+"""A server written with the official SDK: `python mcp_server.py [http PORT]`."""
 
 from __future__ import annotations
 

@@ -96,12 +96,12 @@ class Desk:
 
 def _question(server: str, message: str, schema: Mapping[str, JSON]) -> Question:
     fields: Mapping[str, Mapping[str, JSON]] = schema["properties"]
-    begun = {name: _begun(part) for name, part in fields.items()}
+    required = schema.get("required", ())
+    # An empty text is no e-mail address: what may be left out is, until the person adds it.
+    begun = {n: _begun(p) for n, p in fields.items() if n in required or "default" in p}
     call = ToolCall("mcp", NAME, json.dumps(begun, ensure_ascii=False, indent=1))
     shown = [f"The MCP server {visible(server)} asks:", visible(message[:MESSAGE])]
-    shown += [
-        _line(name, part, name in schema.get("required", ())) for name, part in fields.items()
-    ]
+    shown += [_line(name, part, name in required) for name, part in fields.items()]
     how = "Edit the values, then answer." if fields else "Yes, or no."
     shown.append(f"{how} Your answer goes to this server. Never give it a password or a key.")
     return Question(

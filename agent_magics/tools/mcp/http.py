@@ -68,12 +68,7 @@ async def http_client(spec: ServerSpec, tracked: Tracked) -> AsyncIterator[httpx
 
     async def watch(response: httpx2.Response) -> None:
         tracked.status = response.status_code
-        following = response.next_request
-        tracked.location = (
-            str(following.url.copy_with(userinfo=b"", query=None, fragment=None))
-            if following is not None
-            else ""
-        )
+        tracked.location = response.headers.get("location", "").partition("?")[0][:300]
         _bound(response)
 
     try:

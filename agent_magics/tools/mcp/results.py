@@ -82,8 +82,8 @@ def _picture(part: Part) -> tuple[str, Image | None]:
         return f"{_said(part)} (not PNG, JPEG, GIF or WebP)", None
     try:
         line, image = shown_to_model(picture, data, "the picture")
-    except ToolError as error:
-        return str(error), None
+    except ToolError:
+        return f"{_said(part)}: it is damaged or too large", None
     return line.strip("[]"), image
 
 
@@ -103,10 +103,8 @@ def _structured(value: JSON, texts: Sequence[str]) -> list[str]:
     """What is meant for programs, unless a text says the same."""
     if value is None:
         return []
-    if isinstance(value, Mapping) and value.keys() == {"result"}:
-        value = value["result"]  # so the SDK wraps what is no object
-    if value in texts:
-        return []
+    if isinstance(value, Mapping) and len(value) == 1 and next(iter(value.values())) in texts:
+        return []  # so the SDKs wrap what is no object
     for text in texts:
         try:
             if json.loads(text) == value:

@@ -8,8 +8,8 @@ leads out of it). What cannot be mended is left open rather than lost: the serve
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
 
 from agent_magics.fencing import fenced
 from agent_magics.messages import JSON
@@ -41,12 +41,8 @@ _KEPT = frozenset(
 )
 """Keywords that are sent on; `pattern` is not, since a bad one can hold up the check for ever."""
 _TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
-_NUMBERS = frozenset(
-    (
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        *("minLength", "maxLength", "minItems", "maxItems"),
-    )
-)
+_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
+_COUNTS = frozenset(("minLength", "maxLength", "minItems", "maxItems"))
 
 
 def safe_schema(schema: JSON) -> dict[str, JSON]:
@@ -117,24 +113,33 @@ def _safe(
     properties = made.get("properties")
     if "required" in made:
         known = properties if isinstance(properties, dict) else {}
-        made["required"] = [name for name in made["required"] if name in known]
+        made["required"] = [name for name in dict.fromkeys(made["required"]) if name in known]
     return made
 
 
-def _keyword(key: str, value: JSON, deeper: Any) -> JSON:
+def _keyword(key: str, value: JSON, deeper: Callable[[JSON], dict[str, JSON]]) -> JSON:
+    """One keyword's value as it is sent on; None: not at all."""
     match key:
-        case "type":
-            return _kinds(value)
         case "properties" if isinstance(value, Mapping):
             return {name: deeper(part) for name, part in value.items() if _name(name)}
-        case "required" if isinstance(value, list | tuple):
-            return [name for name in value if isinstance(name, str)]
         case "additionalProperties":
             return value if isinstance(value, bool) else deeper(value) or True
         case "items" if isinstance(value, Mapping):
             return deeper(value)
         case "anyOf" | "oneOf" | "allOf" if isinstance(value, list | tuple):
             return [deeper(part) for part in value[:CHOICES]] or None
+        case "properties" | "items" | "anyOf" | "oneOf" | "allOf":
+            return None
+    return _leaf(key, value)
+
+
+def _leaf(key: str, value: JSON) -> JSON:
+    """Likewise for a keyword that holds no schema."""
+    match key:
+        case "type":
+            return _kinds(value)
+        case "required" if isinstance(value, list | tuple):
+            return [name for name in value if isinstance(name, str)]
         case "enum" if isinstance(value, list | tuple):
             return [item for item in value[:CHOICES] if _plain(item)] or None
         case "const" | "default":
@@ -144,8 +149,10 @@ def _keyword(key: str, value: JSON, deeper: Any) -> JSON:
             return text if len(text) <= FIELD else f"{text[: FIELD - 1]}…"
         case "uniqueItems" if isinstance(value, bool):
             return value
-        case _ if key in _NUMBERS and isinstance(value, int | float) and value == value:
-            return value
+        case _ if key in _BOUNDS and _finite(value):
+            return value if key != "multipleOf" or value > 0 else None
+        case _ if key in _COUNTS and isinstance(value, int) and not isinstance(value, bool):
+            return value if value >= 0 else None
     return None
 
 
@@ -153,7 +160,8 @@ def _kinds(value: JSON) -> JSON:
     if isinstance(value, str):
         return value if value in _TYPES else None
     if isinstance(value, list | tuple):
-        return [kind for kind in value if kind in _TYPES] or None
+        named = (kind for kind in value if isinstance(kind, str) and kind in _TYPES)
+        return list(dict.fromkeys(named)) or None
     return None
 
 
@@ -164,11 +172,11 @@ def _name(name: JSON) -> bool:
 def _plain(value: JSON) -> bool:
     if isinstance(value, str):
         return len(value) <= FIELD and stripped(value) == value
-    return (
-        value is None
-        or isinstance(value, bool | int)
-        or (isinstance(value, float) and value == value)
-    )
+    return value is None or isinstance(value, bool) or _finite(value)
+
+
+def _finite(value: JSON) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _without_words(schema: dict[str, JSON]) -> dict[str, JSON]:
