@@ -270,7 +270,7 @@ def _question(
         preview,
         tool.scopes(arguments),
         verdict.reason,
-        f"skill {tool.skill}" if tool.skill else "built-in",
+        f"skill {tool.skill}" if tool.skill else tool.origin or "built-in",
         tool.outside(arguments),
     )
 

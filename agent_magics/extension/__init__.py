@@ -7,6 +7,7 @@ left behind.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,7 @@ def _load(shell: InteractiveShell) -> None:
     results.install(shell.display_formatter)
     magics.services.stage.install()
     magics.services.notebook.install()
+    atexit.register(magics.services.mcp.close)
     print(_greeting(_usable(magics)))  # noqa: T201
     for problem in magics.services.configuration().problems:
         print(f"Configuration: {problem}")  # noqa: T201  # the person must know
@@ -74,6 +76,8 @@ def unload(shell: InteractiveShell) -> None:
     results.remove(shell.display_formatter)
     magics.services.records.close()
     magics.services.tapes.close()
+    atexit.unregister(magics.services.mcp.close)
+    magics.services.mcp.close()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import platformdirs
 
+from agent_magics import __version__
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
+from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
@@ -33,6 +35,8 @@ from agent_magics.tools import builtin_tools
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
 from agent_magics.tools.landlock import Landlock
+from agent_magics.tools.mcp.opening import Surroundings
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.protection import secret_places
 from agent_magics.tools.redaction import secret_pairs
@@ -182,7 +186,7 @@ def make_services(
 
     def secrets() -> tuple[str, ...]:
         # Asked at each use: %env and the user's code change the environment.
-        return (*secret_pairs(variables), *choose.secrets())
+        return (*secret_pairs(variables), *choose.secrets(), *mcp.secrets())
 
     def hidden(_root: Path) -> tuple[Path, ...]:
         ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
@@ -232,6 +236,26 @@ def make_services(
         here = notebook if shell is not None else None
         return builtin_tools(workspace, live, delegation, notes, web, here)
 
+    def keys() -> tuple[str, ...]:
+        """The variables that hold the keys of models."""
+        named = (configuration().api_key_env, environment.source("api_key"))
+        return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
+
+    sources = McpSources(
+        lambda: configuration().mcp_servers,
+        config_file.parent / "mcp-servers.json",
+        config_file.parent / "trusted-mcp.json",
+        SwitchFile(config_file.parent / "disabled-mcp.json"),
+        root,
+    )
+    # Programs make services for each turn, and would start the servers each time.
+    mcp = Servers(
+        sources if shell is not None else None,
+        Surroundings(root, variables, keys),
+        data / "mcp",
+        __version__,
+    )
+
     return Services(
         stage=Stage(shell),
         library=library,
@@ -253,6 +277,7 @@ def make_services(
         undo=undo,
         notebook=notebook,
         tapes=Tapes(workspace),
+        mcp=mcp,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

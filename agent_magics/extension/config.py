@@ -15,6 +15,7 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
+    mcp_servers: {NAME: {…}}         # see config_mcp
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
 file, `.agent_magics/config.yaml`, may hold `model` (a suggestion), `policy.ask`/`policy.deny`, and
@@ -31,8 +32,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
+from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
+from agent_magics.extension.config_mcp import mcp_servers
 from agent_magics.extension.config_reader import Reader, nodes_of
 from agent_magics.policy import Mode, Rule
+from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
 
 if TYPE_CHECKING:
@@ -52,6 +56,7 @@ USER_KEYS = (
     "fetch_hosts",
     "sandbox",
     "sandbox_network",
+    *MCP_KEYS,
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
@@ -79,6 +84,7 @@ class Configuration:
         project_sandbox: What the project's file asks for.
         sandbox_network: Likewise for the network in it: the user's word.
         project_network: False when the project's file closes it.
+        mcp_servers: The user's MCP servers.
     """
 
     model: str = ""
@@ -97,6 +103,7 @@ class Configuration:
     project_sandbox: SandboxMode = "off"
     sandbox_network: bool = False
     project_network: bool = True
+    mcp_servers: tuple[ServerSpec, ...] = ()
 
     def sandbox_setting(self, mode: str, network: bool | None) -> SandboxSetting:
         """The sandbox in force: the person's word, and at least what the project asks for.
@@ -175,6 +182,7 @@ def _read(
         sandbox=read("sandbox", reader.sandbox, NO_MODE),
         sandbox_network=read("sandbox_network", network, False),
         project_network=read("sandbox_network", network, True),
+        mcp_servers=mcp_servers(reader, entries),
     )
     if not reader.problems:
         return result

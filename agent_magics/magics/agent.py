@@ -279,8 +279,8 @@ class AgentMagics(AgentSettings):
         return bool(self.save_sessions)
 
     def all_tools(self) -> tuple[Tool, ...]:
-        """Every tool a rule can be about now: built-in, and of the active skills."""
-        return (*self.services.builtins(), *self.session.bundled)
+        """Every tool a rule can be about now: built-in, of MCP servers and active skills."""
+        return (*self.services.builtins(), *self._foreign(), *self.session.bundled)
 
     def visible(self) -> tuple[Tool, ...]:
         """The tools that the next `%%agent` cell would have."""
@@ -340,7 +340,12 @@ class AgentMagics(AgentSettings):
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()
         redactor = self.services.workspace.redactor
-        return visible_tools(self.services.builtins(), active, config, policy, redactor)
+        tools = (*self.services.builtins(), *self._foreign())
+        return visible_tools(tools, active, config, policy, redactor)
+
+    def _foreign(self) -> tuple[Tool, ...]:
+        """The tools of the MCP servers that run."""
+        return self.services.mcp.tools(lambda: None)
 
     def _known(self, name: str) -> Skill:
         """The skill of this name, a broken one included, since `%skills NAME` explains it."""

@@ -98,8 +98,10 @@ def prepared(
     listing, _ = catalogue(offered)
     config = services.configuration()
     builtins = services.builtins(kernel, delegation)
+    turn = delegation or Delegation()
+    foreign = services.mcp.tools(lambda: turn.turn.approver if turn.turn else None)
     tools = visible_tools(
-        builtins,
+        (*builtins, *foreign),
         cell.active,
         config,
         cell.policy,
@@ -190,6 +192,9 @@ async def cell_turn(
     )
     reviewer = judge.make() if judge is not None else None
     keep = _keeper(services, renderer)
+    await services.mcp.ready(
+        lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
+    )
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
     cell.session.conversation = ready.conversation

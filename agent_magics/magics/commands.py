@@ -12,6 +12,7 @@ from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.mcp_commands import mcp
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
@@ -196,5 +197,11 @@ COMMANDS: tuple[Command, ...] = (
         "record", "record [FILE | stop]", "record what the model says, to play it again", record
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
+    Command(
+        "mcp",
+        "mcp [start|restart|enable|disable|tools|log|trust …]",
+        "MCP servers: what runs and what they offer",
+        mcp,
+    ),
     Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
 )

@@ -18,6 +18,7 @@ from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 
@@ -142,6 +143,7 @@ class Services:
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
         tapes: The recordings that are written.
+        mcp: The MCP servers of this kernel.
     """
 
     stage: Stage
@@ -165,6 +167,7 @@ class Services:
     records: Records
     notebook: Here
     tapes: Tapes
+    mcp: Servers
 
 
 class Controls(Protocol):
