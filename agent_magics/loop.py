@@ -24,7 +24,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model
+from agent_magics.ports import Approver, Checker, Clock, Hooks, Model
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -79,6 +79,7 @@ class Turn:
         options: Further settings of the provider.
         offered: Gives the part of the tools that the next request shows; None: all of them.
         attachments: What the notebook puts beside the prompt.
+        hooks: The person's own checks around calls; None: there are none.
     """
 
     model: Model
@@ -94,6 +95,7 @@ class Turn:
     options: dict[str, object] = field(default_factory=dict)
     offered: Callable[[], tuple[Tool, ...]] | None = None
     attachments: tuple[Attachment, ...] = ()
+    hooks: Hooks | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +123,14 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     offered = turn.offered or (lambda: turn.tools)
     asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
     runner = CallRunner(
-        turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
+        turn.tools,
+        turn.skills,
+        turn.policy,
+        turn.approver,
+        turn.check,
+        turn.clock,
+        turn.limits,
+        turn.hooks,
     )
     yield MessageAdded(prompt)
     if prompt.attachments:

@@ -62,7 +62,7 @@ class CallRecord:
         asked: The arguments the model wrote.
         ran: The arguments that ran; None if it did not run.
         decision: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
-        by: Who decided: `policy`, or see `Answer.by`.
+        by: Who decided: `policy`, `hook NAME`, or see `Answer.by`.
         reason: The words that came with the decision.
         outcome: See `CallFinished`.
         result: What the model read.
@@ -298,7 +298,7 @@ class Session:
             case Compacted(conversation=conversation):
                 self.conversation = conversation
             case CallJudged(call, verdict):
-                record.judged[call.id] = (verdict.decision, "policy", verdict.reason)
+                record.judged[call.id] = (verdict.decision, verdict.by, verdict.reason)
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
@@ -333,6 +333,8 @@ class Session:
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
     reason = answer.scope.label if answer.scope else answer.reason or question.reason
+    if question.hook and answer.reason:
+        reason = f"{answer.reason} (asked, since {question.reason})"
     return ("approved" if answer.allowed else "refused", answer.by, reason)
 
 

@@ -34,7 +34,7 @@ from agent_magics.tools.checking import check
 from agent_magics.tools.landlock import Landlock
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.protection import secret_places
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import says_secret, secret_pairs
 from agent_magics.tools.sandbox import Sandbox
 from agent_magics.tools.sandbox_probe import probe
 from agent_magics.tools.web.pages import Web
@@ -183,6 +183,14 @@ def make_services(
         # Asked at each use: %env and the user's code change the environment.
         return (*secret_pairs(variables), *choose.secrets())
 
+    def hook_environment(named: Sequence[str]) -> dict[str, str]:
+        redact = workspace.redactor()
+        return {
+            name: value
+            for name, value in variables.items()
+            if name in named or not (says_secret(name) or redact(value) != value)
+        }
+
     def hidden(_root: Path) -> tuple[Path, ...]:
         ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
         runtime = variables.get("JUPYTER_RUNTIME_DIR", "")
@@ -249,6 +257,7 @@ def make_services(
         config_file=config_file,
         undo=undo,
         notebook=notebook,
+        hook_environment=hook_environment,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

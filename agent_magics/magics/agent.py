@@ -14,6 +14,7 @@ from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.findings import Findings
 from agent_magics.frontends.shown_run import run_shown
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -68,6 +69,7 @@ class AgentMagics(AgentSettings):
         self.services = services(self)
         self.sessions: dict[str, Session] = {"default": Session()}
         self.session = self.sessions["default"]
+        self.hooks = HookRegistry()
         self._model_from = ""
         self.loaded: object = None
         """What the extension put in place beside the magics, for its own unloading."""
@@ -111,6 +113,7 @@ class AgentMagics(AgentSettings):
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,
             ),
+            hooks=self.hooks.all(),
         )
         if options.preview:
             return preview_cell(asked, self.services)

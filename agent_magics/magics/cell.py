@@ -14,9 +14,12 @@ from agent_magics.context import system_prompt
 from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
@@ -55,6 +58,7 @@ class Cell:
         threshold: How many tools one request shows; the others are found with `find_tools`.
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
+        hooks: Functions that the person registered.
     """
 
     prompt: str
@@ -70,6 +74,7 @@ class Cell:
     threshold: int = 0
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
+    hooks: tuple[Hook, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,7 @@ async def cell_turn(
     renderer: Renderer,
     approver: Approver,
     kernel: Kernel | None,
+    on_thread: OnThread | None = None,
 ) -> TurnResult:
     """The turn itself, wherever it is shown.
 
@@ -173,6 +179,7 @@ async def cell_turn(
         renderer: Shows what happens.
         approver: Is asked.
         kernel: The user's live IPython; None: there is none.
+        on_thread: Runs the person's functions where the program waits; None: on main, or elsewhere.
     """
     cell.session.policy = cell.policy
     model = choice.make()
@@ -180,12 +187,17 @@ async def cell_turn(
     keep = _keeper(services, renderer)
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
+    on_main = kernel.on_main if kernel is not None else on_thread
+    hooks = turn_hooks(cell.hooks, services, cell.session, model.name, on_main)
+    skills = tuple(item.skill for item in cell.active.skills)
+    first = not cell.session.conversation
+    notes = await added(hooks, cell.prompt, skills, renderer, first=first)
     cell.session.conversation = ready.conversation
     turn = Turn(
         model=model,
         system=ready.system,
         tools=ready.offer.tools,
-        skills=tuple(item.skill for item in cell.active.skills),
+        skills=skills,
         policy=cell.policy,
         approver=BeforehandApprover(
             _reviewed(approver, cell.session, reviewer), services.preapproved
@@ -195,7 +207,8 @@ async def cell_turn(
         limits=cell.limits,
         window=cell.window,
         offered=ready.offer.offered,
-        attachments=discreet(cell.attachments, services),
+        attachments=(*discreet(cell.attachments, services), *notes),
+        hooks=hooks,
     )
 
     def granted(rule: Rule) -> None:
@@ -203,7 +216,8 @@ async def cell_turn(
         keep(PolicyChanged(rule))
 
     delegation.turn, delegation.granted = turn, granted
-    async with _closing(model), _closing(reviewer):
+    ending = told_at_the_end(hooks, cell.session, renderer)
+    async with _closing(model), _closing(reviewer), ending:
         with (
             services.undo.turn(cell.prompt, cell.session.name) as touched,
             recorded(cell.session, services, renderer, save=cell.save) as seen,
