@@ -57,6 +57,8 @@ from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.cells.surroundings import surroundings
+from agent_magics.tracing.setting import Mode as TracingMode
+from agent_magics.tracing.setting import Tracing
 
 
 @magics_class
@@ -114,6 +116,7 @@ class AgentMagics(AgentSettings):
                 *mentions.attached,
             ),
             hooks=self.hooks.all(),
+            tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
         )
         if options.preview:
             return preview_cell(asked, self.services)

@@ -25,6 +25,7 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
@@ -33,6 +34,7 @@ from agent_magics.session import Session
 from agent_magics.tools.delegating import Delegation
 from agent_magics.tools.finding import NAME as FINDER
 from agent_magics.tools.finding import Offer, offer
+from agent_magics.tracing.setting import Tracing
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -59,6 +61,7 @@ class Cell:
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
         hooks: Functions that the person registered.
+        tracing: Whether the turn is traced, and with which texts.
     """
 
     prompt: str
@@ -75,6 +78,7 @@ class Cell:
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    tracing: Tracing = Tracing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +225,16 @@ async def cell_turn(
         with (
             services.undo.turn(cell.prompt, cell.session.name) as touched,
             recorded(cell.session, services, renderer, save=cell.save) as seen,
+            traced(cell.tracing, cell.session, services, choice, renderer) as watched,
         ):
+            delegation.watch = watched.inner
             try:
                 result = await cell.session.ask(
-                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
+                    cell.prompt,
+                    turn,
+                    renderer,
+                    cell.active.skills,
+                    [keep, *seen, *watched.observers],
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)
