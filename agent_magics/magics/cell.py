@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
@@ -78,7 +78,7 @@ class Cell:
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
     hooks: tuple[Hook, ...] = ()
-    tracing: Tracing = Tracing()
+    tracing: Tracing = field(default_factory=Tracing)
 
 
 @dataclass(frozen=True, slots=True)

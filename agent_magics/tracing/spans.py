@@ -8,13 +8,10 @@ begins with `agent_magics.`.
 
 from __future__ import annotations
 
-import json
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 from agent_magics.events import (
     AnswerRestarted,
@@ -34,72 +31,14 @@ from agent_magics.events import (
     TurnStarted,
 )
 from agent_magics.importing import installed_only
-from agent_magics.messages import Assistant, Stop, ToolResult, Usage, User
+from agent_magics.messages import Assistant, ToolResult, User
 from agent_magics.tracing.setting import Tracing, Where
+from agent_magics.tracing.writing import FINISHED, NAME, Span, Told, message, moment, used
 
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span
-
-NAME = "agent_magics"
 MISSING = (
     "Tracing is on, but OpenTelemetry is not installed: %pip install agent_magics[tracing], or "
     "%config AgentMagics.tracing = 'auto'"
 )
-MAX_CONTENT = 20_000
-"""Characters of one text in a span."""
-
-_FINISHED: dict[Stop, str] = {
-    "end": "stop",
-    "calls": "tool_call",
-    "length": "length",
-    "filter": "content_filter",
-    "refusal": "content_filter",
-    "cut": "error",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What all spans of a turn need.
-
-    Args:
-        api: The module `opentelemetry.trace`.
-        where: Who answers.
-        conversation: Its id.
-        content: Whether texts are written.
-        redact: Takes secrets out of them.
-        now: Nanoseconds since 1970.
-    """
-
-    api: Any
-    where: Where
-    conversation: str
-    content: bool
-    redact: Callable[[str], str]
-    now: Callable[[], int] = time.time_ns
-
-    def span(self, name: str, parent: Span | None, kind: str, start: int, **facts: Any) -> Span:
-        """A new span; one without a parent stands below whatever span is current."""
-        tracer = self.api.get_tracer(NAME)
-        context = None if parent is None else self.api.set_span_in_context(parent)
-        named = {key.replace("__", "."): value for key, value in facts.items() if value}
-        return tracer.start_span(  # type: ignore[no-any-return]  # the module is only known as Any
-            name,
-            context=context,
-            kind=getattr(self.api.SpanKind, kind),
-            attributes={**named, "gen_ai.provider.name": self.where.provider},
-            start_time=start,
-        )
-
-    def fail(self, span: Span, kind: str) -> None:
-        """Mark a span as failed, with a word of few different ones."""
-        span.set_attribute("error.type", kind)
-        span.set_status(self.api.Status(self.api.StatusCode.ERROR))
-
-    def write(self, span: Span, name: str, text: str) -> None:
-        """Put a text into a span, where texts are wanted."""
-        if self.content:
-            span.set_attribute(name, self.redact(text)[:MAX_CONTENT])
 
 
 @dataclass(slots=True)
@@ -143,7 +82,8 @@ class TurnTrace:
         """End what is still open: the turn was left without a word."""
         for span in (self.tool, self.chat, self.agent):
             if span is not None:
-                _ended(span, self.told.now())
+                with suppress(Exception):  # a broken processor is not the turn's business
+                    span.end(end_time=self.told.now())
         self.tool = self.chat = self.agent = None
 
     def _take(self, event: Event) -> None:
@@ -162,13 +102,13 @@ class TurnTrace:
                 self.waiting = 0 if self.open else now
             case Retrying(reason, seconds, attempt):
                 facts = {"attempt": attempt, "seconds": seconds}
-                _event(self._asking(now), "agent_magics.retry", now, facts)
+                moment(self._asking(now), "agent_magics.retry", now, facts)
                 self.told.write(self._asking(now), "agent_magics.retry.reason", reason)
             case AnswerRestarted():
-                _event(self._asking(now), "agent_magics.answer_restarted", now, {})
+                moment(self._asking(now), "agent_magics.answer_restarted", now, {})
             case Compacted(before, after):
                 facts = {"before": before, "after": after}
-                _event(self.agent, "agent_magics.compacted", now, facts)
+                moment(self.agent, "agent_magics.compacted", now, facts)
             case TurnEnded():
                 self._end(event, now)
             case _:
@@ -181,14 +121,14 @@ class TurnTrace:
             case ApprovalAsked(question):
                 self.asked[question.call.id] = now
                 facts = {"tool": question.call.name, "call": question.call.id}
-                _event(self.agent, "agent_magics.approval_asked", now, facts)
+                moment(self.agent, "agent_magics.approval_asked", now, facts)
             case ApprovalGiven(question, answer):
                 ident = question.call.id
                 self.judged[ident] = ("approved" if answer.allowed else "refused", answer.by)
                 self.waited[ident] = (now - self.asked.get(ident, now)) / 1e9
                 facts = {"call": ident, "allowed": answer.allowed, "by": answer.by}
                 facts["edited"] = answer.arguments is not None
-                _event(self.agent, "agent_magics.approval_given", now, facts)
+                moment(self.agent, "agent_magics.approval_given", now, facts)
             case CallStarted(call):
                 self.tool = self._executed(call.name, call.id, call.arguments, now)
             case CallFinished():
@@ -217,10 +157,10 @@ class TurnTrace:
             self.off = True
             return
         self.agent = span
-        told.write(span, "gen_ai.input.messages", _message("user", prompt))
+        told.write(span, "gen_ai.input.messages", message("user", prompt))
 
     def _asking(self, now: int) -> Span | None:
-        """The span of the request that is under way; it began when the turn had nothing else to do."""
+        """The span of the request under way; it began when there was nothing else to do."""
         if self.chat is None and self.agent is not None:
             where = self.told.where
             self.chat = self.told.span(
@@ -251,13 +191,13 @@ class TurnTrace:
         self.open = {call.id for call in answer.calls}
         if span is None:
             return
-        span.set_attribute("gen_ai.response.finish_reasons", [_FINISHED[answer.stop]])
-        _used(span, answer.usage)
-        self.told.write(span, "gen_ai.output.messages", _message("assistant", answer.text, answer))
+        span.set_attribute("gen_ai.response.finish_reasons", [FINISHED[answer.stop]])
+        used(span, answer.usage)
+        self.told.write(span, "gen_ai.output.messages", message("assistant", answer.text, answer))
         if self.agent is not None and answer.text:
-            said = _message("assistant", answer.text)
+            said = message("assistant", answer.text)
             self.told.write(self.agent, "gen_ai.output.messages", said)
-        _ended(span, now)
+        span.end(end_time=now)
         # Where the answer was cut, the next request begins at once.
         self.chat, self.waiting = None, 0 if answer.calls else now
 
@@ -292,7 +232,7 @@ class TurnTrace:
         if event.outcome != "done":
             self.told.fail(span, "tool_error" if event.outcome == "failed" else event.outcome)
         self.told.write(span, "gen_ai.tool.call.result", event.result.text)
-        _ended(span, now)
+        span.end(end_time=now)
 
     def _end(self, event: TurnEnded, now: int) -> None:
         if event.reason in ("failed", "interrupted"):
@@ -304,40 +244,8 @@ class TurnTrace:
         if self.agent is not None:
             self.agent.set_attribute("agent_magics.ended", event.reason)
             self.agent.set_attribute("agent_magics.requests", event.requests)
-            _used(self.agent, event.usage)
+            used(self.agent, event.usage)
         self.close()
-
-
-def _used(span: Span, usage: Usage) -> None:
-    for name, tokens in (
-        ("gen_ai.usage.input_tokens", usage.input),
-        ("gen_ai.usage.output_tokens", usage.output),
-        ("gen_ai.usage.cache_read.input_tokens", usage.cached),
-        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
-    ):
-        if tokens:
-            span.set_attribute(name, tokens)
-
-
-def _event(span: Span | None, name: str, now: int, facts: dict[str, Any]) -> None:
-    if span is not None:
-        span.add_event(name, facts, timestamp=now)
-
-
-def _ended(span: Span, now: int) -> None:
-    span.end(end_time=now)
-
-
-def _message(role: str, text: str, answer: Assistant | None = None) -> str:
-    parts: list[dict[str, Any]] = [{"type": "text", "content": text}] if text else []
-    message: dict[str, Any] = {"role": role, "parts": parts}
-    if answer is not None:
-        parts.extend(
-            {"type": "tool_call", "id": c.id, "name": c.name, "arguments": c.arguments}
-            for c in answer.calls
-        )
-        message["finish_reason"] = _FINISHED[answer.stop]
-    return json.dumps([message], ensure_ascii=False)
 
 
 def opened(
