@@ -31,6 +31,7 @@ class Question:
         editable: Whether the call may run with other arguments; not where it stands for a question
             of another kind.
         following: How many calls of the same message wait behind this one.
+        hook: The hook that wants a person's word; only a person may give it.
     """
 
     call: ToolCall
@@ -43,6 +44,7 @@ class Question:
     heading: str = "Run this?"
     editable: bool = True
     following: int = 0
+    hook: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model, Purpose
+from agent_magics.ports import Approver, Checker, Clock, Hooks, Model, Purpose
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -85,6 +85,7 @@ class Turn:
         attachments: What the notebook puts beside the prompt.
         purpose: What the answers are for.
         epilogue: What is to be told of the turn right before its end.
+        hooks: The person's own checks around calls; None: there are none.
     """
 
     model: Model
@@ -102,6 +103,7 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     purpose: Purpose = "answer"
     epilogue: Callable[[TurnEnded], tuple[Event, ...]] = nothing_more
+    hooks: Hooks | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +132,14 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
     asking.purpose = turn.purpose
     runner = CallRunner(
-        turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
+        turn.tools,
+        turn.skills,
+        turn.policy,
+        turn.approver,
+        turn.check,
+        turn.clock,
+        turn.limits,
+        turn.hooks,
     )
     yield MessageAdded(prompt)
     nudge, circling = "", ""

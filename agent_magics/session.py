@@ -64,7 +64,7 @@ class CallRecord:
         asked: The arguments the model wrote.
         ran: The arguments that ran; None if it did not run.
         decision: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
-        by: Who decided: `policy`, or see `Answer.by`.
+        by: Who decided: `policy`, `hook NAME`, or see `Answer.by`.
         reason: The words that came with the decision.
         outcome: See `CallFinished`.
         result: What the model read.
@@ -305,7 +305,7 @@ class Session:
             case Compacted(conversation=conversation):
                 self.conversation = conversation
             case CallJudged(call, verdict):
-                record.judged[call.id] = (verdict.decision, "policy", verdict.reason)
+                record.judged[call.id] = (verdict.decision, verdict.by, verdict.reason)
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
@@ -350,6 +350,8 @@ def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: st
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
     reason = answer.scope.label if answer.scope else answer.reason or question.reason
+    if question.hook and answer.reason:
+        reason = f"{answer.reason} (asked, since {question.reason})"
     return ("approved" if answer.allowed else "refused", answer.by, reason)
 
 

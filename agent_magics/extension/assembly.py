@@ -39,7 +39,7 @@ from agent_magics.tools.mcp.opening import Surroundings
 from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.protection import secret_places
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import says_secret, secret_pairs
 from agent_magics.tools.sandbox import Sandbox
 from agent_magics.tools.sandbox_probe import probe
 from agent_magics.tools.web.pages import Web
@@ -188,6 +188,14 @@ def make_services(
         # Asked at each use: %env and the user's code change the environment.
         return (*secret_pairs(variables), *choose.secrets(), *mcp.secrets())
 
+    def hook_environment(named: Sequence[str]) -> dict[str, str]:
+        redact = workspace.redactor()
+        return {
+            name: value
+            for name, value in variables.items()
+            if name in named or not (says_secret(name) or redact(value) != value)
+        }
+
     def hidden(_root: Path) -> tuple[Path, ...]:
         ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
         runtime = variables.get("JUPYTER_RUNTIME_DIR", "")
@@ -278,6 +286,7 @@ def make_services(
         notebook=notebook,
         tapes=Tapes(workspace),
         mcp=mcp,
+        hook_environment=hook_environment,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -16,6 +16,8 @@
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
     mcp_servers: {NAME: {…}}         # see config_mcp
+    hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
+    disabled_plugins: [NAME]         # installed packages, or names that they bring
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
 file, `.agent_magics/config.yaml`, may hold `model` (a suggestion), `policy.ask`/`policy.deny`, and
@@ -32,9 +34,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
+from agent_magics.extension.config_hooks import read_hooks
 from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
 from agent_magics.extension.config_mcp import mcp_servers
 from agent_magics.extension.config_reader import Reader, nodes_of
+from agent_magics.hooks.hook import Hook
 from agent_magics.policy import Mode, Rule
 from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
@@ -57,6 +61,8 @@ USER_KEYS = (
     "sandbox",
     "sandbox_network",
     *MCP_KEYS,
+    "hooks",
+    "disabled_plugins",
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
@@ -85,6 +91,8 @@ class Configuration:
         sandbox_network: Likewise for the network in it: the user's word.
         project_network: False when the project's file closes it.
         mcp_servers: The user's MCP servers.
+        hooks: Commands that are told of calls and turns.
+        disabled_plugins: Packages, or names of what they bring, that are not used.
     """
 
     model: str = ""
@@ -104,6 +112,8 @@ class Configuration:
     sandbox_network: bool = False
     project_network: bool = True
     mcp_servers: tuple[ServerSpec, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    disabled_plugins: tuple[str, ...] = ()
 
     def sandbox_setting(self, mode: str, network: bool | None) -> SandboxSetting:
         """The sandbox in force: the person's word, and at least what the project asks for.
@@ -183,6 +193,8 @@ def _read(
         sandbox_network=read("sandbox_network", network, False),
         project_network=read("sandbox_network", network, True),
         mcp_servers=mcp_servers(reader, entries),
+        hooks=read("hooks", lambda node: read_hooks(reader, node, path.parent), ()),
+        disabled_plugins=texts("disabled_plugins"),
     )
     if not reader.problems:
         return result
@@ -192,7 +204,14 @@ def _read(
         strict = Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
     else:
         strict = _unusable(tuple(reader.problems), result.rules)
-    return replace(strict, sandbox=result.sandbox, project_network=result.project_network)
+    return replace(
+        strict,
+        sandbox=result.sandbox,
+        project_network=result.project_network,
+        # What only tightens stays.
+        hooks=result.hooks,
+        disabled_plugins=result.disabled_plugins,
+    )
 
 
 def _grave(problems: list[str]) -> bool:

@@ -14,6 +14,7 @@ from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.findings import Findings
 from agent_magics.frontends.shown_run import run_shown
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -56,6 +57,8 @@ from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.cells.surroundings import surroundings
+from agent_magics.tracing.setting import Mode as TracingMode
+from agent_magics.tracing.setting import Tracing
 
 
 @magics_class
@@ -68,6 +71,7 @@ class AgentMagics(AgentSettings):
         self.services = services(self)
         self.sessions: dict[str, Session] = {"default": Session()}
         self.session = self.sessions["default"]
+        self.hooks = HookRegistry()
         self._model_from = ""
         self.loaded: object = None
         """What the extension put in place beside the magics, for its own unloading."""
@@ -112,6 +116,8 @@ class AgentMagics(AgentSettings):
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,
             ),
+            hooks=self.hooks.all(),
+            tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
         )
         if options.preview:
             return preview_cell(asked, self.services)

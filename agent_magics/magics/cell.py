@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
@@ -14,15 +14,19 @@ from agent_magics.context import system_prompt
 from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
 from agent_magics.magics.taping import checked
+from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
@@ -31,6 +35,7 @@ from agent_magics.session import Session
 from agent_magics.tools.delegating import Delegation
 from agent_magics.tools.finding import NAME as FINDER
 from agent_magics.tools.finding import Offer, offer
+from agent_magics.tracing.setting import Tracing
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -57,6 +62,8 @@ class Cell:
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
         active_displays: Whether tools of skills show what they like.
+        hooks: Functions that the person registered.
+        tracing: Whether the turn is traced, and with which texts.
     """
 
     prompt: str
@@ -73,6 +80,8 @@ class Cell:
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
     active_displays: bool = False
+    hooks: tuple[Hook, ...] = ()
+    tracing: Tracing = field(default_factory=Tracing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +177,7 @@ async def cell_turn(
     renderer: Renderer,
     approver: Approver,
     kernel: Kernel | None,
+    on_thread: OnThread | None = None,
 ) -> TurnResult:
     """The turn itself, wherever it is shown.
 
@@ -179,6 +189,7 @@ async def cell_turn(
         renderer: Shows what happens.
         approver: Is asked.
         kernel: The user's live IPython; None: there is none.
+        on_thread: Runs the person's functions where the program waits; None: on main, or elsewhere.
     """
     cell.session.policy = cell.policy
     model = choice.make()
@@ -197,12 +208,17 @@ async def cell_turn(
     )
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
+    on_main = kernel.on_main if kernel is not None else on_thread
+    hooks = turn_hooks(cell.hooks, services, cell.session, model.name, on_main)
+    skills = tuple(item.skill for item in cell.active.skills)
+    first = not cell.session.conversation
+    notes = await added(hooks, cell.prompt, skills, renderer, first=first)
     cell.session.conversation = ready.conversation
     turn = Turn(
         model=taped.model,
         system=ready.system,
         tools=taped.tools(ready.offer.tools),
-        skills=tuple(item.skill for item in cell.active.skills),
+        skills=skills,
         policy=cell.policy,
         approver=BeforehandApprover(
             _reviewed(approver, cell.session, reviewer), services.preapproved
@@ -212,8 +228,9 @@ async def cell_turn(
         limits=cell.limits,
         window=cell.window,
         offered=ready.offer.offered,
-        attachments=discreet(cell.attachments, services),
+        attachments=(*discreet(cell.attachments, services), *notes),
         epilogue=taped.epilogue,
+        hooks=hooks,
     )
 
     def granted(rule: Rule) -> None:
@@ -221,14 +238,21 @@ async def cell_turn(
         keep(PolicyChanged(rule))
 
     delegation.turn, delegation.granted = turn, granted
-    async with _closing(model), _closing(reviewer):
+    ending = told_at_the_end(hooks, cell.session, renderer)
+    async with _closing(model), _closing(reviewer), ending:
         with (
             services.undo.turn(cell.prompt, cell.session.name) as touched,
             recorded(cell.session, services, renderer, save=cell.save) as seen,
+            traced(cell.tracing, cell.session, services, choice, renderer) as watched,
         ):
+            delegation.watch = watched.inner
             try:
                 result = await cell.session.ask(
-                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen, *taped.observers]
+                    cell.prompt,
+                    turn,
+                    renderer,
+                    cell.active.skills,
+                    [keep, *seen, *taped.observers, *watched.observers],
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)

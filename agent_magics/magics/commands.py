@@ -12,6 +12,7 @@ from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
 from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.hooks_commands import hooks
 from agent_magics.magics.mcp_commands import mcp
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
@@ -203,5 +204,6 @@ COMMANDS: tuple[Command, ...] = (
         "MCP servers: what runs and what they offer",
         mcp,
     ),
+    Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
     Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
@@ -93,6 +95,14 @@ class Configured(Protocol):
         """The variable that holds the key, where the user's file names one."""
 
     @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Commands of the user's file that are told of calls and turns."""
+
+    @property
+    def disabled_plugins(self) -> tuple[str, ...]:
+        """Packages, or names of what they bring, that are not used."""
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What is off in the files."""
 
@@ -144,6 +154,8 @@ class Services:
         notebook: What ran in this shell, and where the running cell is.
         tapes: The recordings that are written.
         mcp: The MCP servers of this kernel.
+        hook_environment: The variables of a hook's command: all but those that look like secrets
+            and are not named.
     """
 
     stage: Stage
@@ -168,6 +180,7 @@ class Services:
     notebook: Here
     tapes: Tapes
     mcp: Servers
+    hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
 
 
 class Controls(Protocol):
@@ -176,6 +189,7 @@ class Controls(Protocol):
     services: Services
     session: Session
     undo_megabytes: int
+    hooks: HookRegistry
     sessions: dict[str, Session]
     judge: str
     skill_code: str

@@ -138,6 +138,16 @@ class AgentSettings(Magics):
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)
 
+    tracing = Enum(
+        ["auto", "on", "off"],
+        "auto",
+        help="OpenTelemetry spans of your cells: auto (where your program has loaded it), on, off. "
+        "They go where your tracer provider sends them, else nowhere.",
+    ).tag(config=True)
+    trace_content = Bool(
+        False, help="Put prompts, answers, arguments and results into the spans, too."
+    ).tag(config=True)
+
     undo_megabytes = Int(
         500, min=0, help="Room for copies of changed files, for %agent undo; 0: none are made."
     ).tag(config=True)

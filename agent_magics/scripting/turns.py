@@ -14,7 +14,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.ports import Renderer
-from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, refusal
+from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, here, refusal
 from agent_magics.scripting.given import sorted_out
 from agent_magics.scripting.options import Options
 from agent_magics.session import Session, TurnResult
@@ -81,9 +81,12 @@ class Prepared:
             window=options.window,
             save=False,
             origin=ORIGIN,
+            hooks=options.hooks,
         )
+        # In the event loop of a program, a function that blocks would keep all of it waiting.
+        elsewhere = None if on_thread is here else on_thread
         return await cell_turn(
-            cell, self.services, self.choice, None, renderer or Silent(), approver, None
+            cell, self.services, self.choice, None, renderer or Silent(), approver, None, elsewhere
         )
 
     def run(
