@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from agent_magics.providers.place import Place, shown_url
-from agent_magics.providers.profiles import OPENAI_URL, Profile, detected
+from agent_magics.providers.profiles import OPENAI_URL, Profile
+from agent_magics.providers.servers import detected
 
 
 @dataclass(frozen=True, slots=True)
