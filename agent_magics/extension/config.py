@@ -3,6 +3,9 @@
     model: NAME                      # as `%agent model NAME`
     base_url: https://host/v1
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
+    endpoint: NAME                   # which of the named endpoints answers
+    endpoints: {NAME: {base_url: …}} # see config_endpoints
+    prices: {MODEL: {input: 0.25}}   # of a million tokens; see config_prices
     mode: accept-edits               # ask, accept-edits, plan, auto
     policy:
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
@@ -31,8 +34,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
+from agent_magics.extension.config_endpoints import read_endpoints
+from agent_magics.extension.config_prices import read_prices
 from agent_magics.extension.config_reader import Reader, nodes_of
+from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.policy import Mode, Rule
+from agent_magics.pricing import Price
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
 
 if TYPE_CHECKING:
@@ -43,6 +50,9 @@ USER_KEYS = (
     "model",
     "base_url",
     "api_key_env",
+    "endpoint",
+    "endpoints",
+    "prices",
     "mode",
     "policy",
     "skill_paths",
@@ -67,6 +77,9 @@ class Configuration:
         suggested_model: The project's suggestion; shown, never used by itself.
         base_url: The user's endpoint.
         api_key_env: The variable that holds the key.
+        endpoint: The named endpoint that answers; empty: none is chosen.
+        endpoints: The named endpoints.
+        prices: Prices of a million tokens, by the model's name.
         mode: What happens to calls that no rule speaks about.
         rules: Of both files.
         skill_paths: Further folders with skills.
@@ -85,6 +98,9 @@ class Configuration:
     suggested_model: str = ""
     base_url: str = ""
     api_key_env: str = ""
+    endpoint: str = ""
+    endpoints: tuple[NamedEndpoint, ...] = ()
+    prices: tuple[tuple[str, Price], ...] = ()
     mode: Mode = "ask"
     rules: tuple[Rule, ...] = ()
     skill_paths: tuple[Path, ...] = ()
@@ -144,7 +160,13 @@ def _read(
     reader = Reader(shown, source)
     entries = reader.mapping(nodes, "the file")
     for name, node in entries.items():
-        if name not in keys:
+        if name not in keys and source == "project" and name in USER_KEYS:
+            reader.wrong(
+                node,
+                f"unknown key {name!r} of a project's file, which can only tighten: it is not "
+                f"used; there are: {', '.join(keys)}",
+            )
+        elif name not in keys:
             reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
 
     def read(name: str, how: Callable[[yaml.Node], T], default: T) -> T:
@@ -163,6 +185,9 @@ def _read(
         model=text("model"),
         base_url=text("base_url"),
         api_key_env=text("api_key_env"),
+        endpoint=text("endpoint"),
+        endpoints=read("endpoints", lambda node: read_endpoints(reader, node), ()),
+        prices=read("prices", lambda node: read_prices(reader, node), ()),
         mode=read("mode", reader.mode, "ask"),
         rules=read("policy", reader.rules, ()),
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),

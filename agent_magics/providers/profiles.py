@@ -6,10 +6,13 @@ Owns the record only. Which server takes what is a table in `servers`, what a re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 MaxTokens: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+SystemRole: TypeAlias = Literal["system", "developer", "user"]
+CallIds: TypeAlias = Literal["any", "plain", "nine"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -47,14 +50,14 @@ class Profile:
     max_tokens: MaxTokens = "max_tokens"
     stream: bool = True
     stream_options: bool = True
-    system_role: Literal["system", "developer", "user"] = "system"
+    system_role: SystemRole = "system"
     tool_choice_none: bool = True
     tools: bool = True
     tools_needed: bool = False
     strict: bool = False
     images: bool = True
     name_length: int = 64
-    call_ids: Literal["any", "plain", "nine"] = "any"
+    call_ids: CallIds = "any"
     empty_content: bool = False
     answer_after_results: bool = False
     alternate: bool = False
@@ -64,3 +67,11 @@ class Profile:
     echoes: frozenset[str] = frozenset(("*",))
     reasoning_needed: str = ""
     signed_calls: bool = False
+
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "max_tokens": get_args(MaxTokens),
+    "system_role": get_args(SystemRole),
+    "call_ids": get_args(CallIds),
+}
+"""Fields whose text is one of a few words."""
