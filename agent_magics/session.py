@@ -98,6 +98,7 @@ class TurnResult:
         requests: How often the model was asked.
         seconds: Wall time.
         changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
+        cost: See `TurnEnded`.
     """
 
     text: str
@@ -111,6 +112,7 @@ class TurnResult:
     requests: int
     seconds: float
     changed_files: tuple[str, ...] = ()
+    cost: float | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -223,11 +225,11 @@ class Session:
                     happened(event)
         except asyncio.CancelledError:
             self._close("interrupted by the person", record)
-            happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
+            happened(_early("interrupted", record, turn, started, "Interrupted."))
             raise
         except AgentMagicsError as error:
             self._close(f"the turn failed: {error}", record)
-            happened(self._early("failed", record, turn.clock() - started, str(error)))
+            happened(_early("failed", record, turn, started, str(error)))
             raise
         finally:
             self._close("the turn broke off", record)
@@ -275,9 +277,6 @@ class Session:
             self.conversation = appended(self.conversation, said)
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
-
-    def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
-        return TurnEnded(reason, record.usage, seconds, record.requests, text)
 
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
@@ -328,7 +327,14 @@ class Session:
             ended.reason if ended else "failed",
             record.requests,
             ended.seconds if ended else 0.0,
+            cost=ended.cost if ended else None,
         )
+
+
+def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: str) -> TurnEnded:
+    """The end of a turn that did not come to its own."""
+    seconds, cost = turn.clock() - started, turn.limits.known_cost(record.usage)
+    return TurnEnded(reason, record.usage, seconds, record.requests, text, cost)
 
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:

@@ -608,6 +608,17 @@ def test_the_footer_holds_what_is_needed_to_repeat_a_turn():
     assert '<span class="agent-magics-time"> · 14 s</span>' in block.html
 
 
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [(0.0, "0"), (0.004_249, "0.0042"), (0.1, "0.10"), (1.234, "1.23"), (1234.5, "1,234.50")],
+)
+def test_the_footer_says_what_a_turn_cost_where_prices_are_known(cost, said):
+    block = shown(replace(ENDED, cost=cost))[-1]
+    assert f" · cost {said} · 14 s" in block.text
+    assert block.metadata["cost"] == cost
+    assert "cost" not in shown(ENDED)[-1].text
+
+
 def test_quiet_leaves_answers_decisions_warnings_and_the_footer():
     assert texts(
         STARTED,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent_magics import events as e
 from agent_magics.findings import MIME
 from agent_magics.frontends.blocks import Transcript, answer_block, question_html, question_text
-from agent_magics.messages import Assistant, Display, ToolCall, ToolResult, Usage, User
+from agent_magics.messages import Assistant, Attachment, Display, ToolCall, ToolResult, Usage, User
 from agent_magics.plain import visible
 from agent_magics.policy import Answer, Rule, Scope, Verdict
 from tests.hostile import HOSTILE, problems
@@ -56,12 +56,12 @@ answers = st.builds(
 )
 usages = st.builds(Usage, NUMBERS, NUMBERS, NUMBERS)
 messages = (
-    st.builds(User, TEXT)
+    st.builds(User, TEXT, attachments=st.lists(st.builds(Attachment, TEXT, TEXT)).map(tuple))
     | st.builds(Assistant, TEXT, st.lists(calls, max_size=2).map(tuple), reasoning=TEXT)
     | results
 )
 outcomes = st.sampled_from(["done", "failed", "refused", "denied", "invalid"])
-ends = st.sampled_from(["answered", "limit", "interrupted", "failed", "stopped", "cut"])
+ends = st.sampled_from(["answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"])
 KINDS = {
     e.TurnStarted: st.builds(
         e.TurnStarted, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple)
@@ -84,7 +84,7 @@ KINDS = {
     e.Retrying: st.builds(e.Retrying, TEXT, TIMES, NUMBERS, NUMBERS),
     e.Notice: st.builds(e.Notice, TEXT, st.sampled_from(["info", "warning", "error"]) | TEXT),
     e.Compacted: st.builds(e.Compacted, NUMBERS, NUMBERS, st.just(())),
-    e.TurnEnded: st.builds(e.TurnEnded, ends, usages, TIMES, NUMBERS, TEXT),
+    e.TurnEnded: st.builds(e.TurnEnded, ends, usages, TIMES, NUMBERS, TEXT, st.none() | TIMES),
 }
 
 
