@@ -194,7 +194,9 @@ def make_services(
             data,
         )
 
-    choose = ModelChooser(environment, variables, configuration, learnt=learnt or Learnt())
+    choose = ModelChooser(
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+    )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
         (Bubblewrap(), Landlock()),
@@ -239,6 +241,7 @@ def make_services(
         project=lambda: project_instructions(root()),
         configuration=configuration,
         choose=choose,
+        endpoints=choose.named,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
-from agent_magics.extension.config_endpoints import read_endpoints
+from agent_magics.extension.config_endpoints import chosen_endpoint, read_endpoints
 from agent_magics.extension.config_prices import read_prices
 from agent_magics.extension.config_reader import Reader, nodes_of
 from agent_magics.extension.named_endpoints import NamedEndpoint
@@ -65,6 +65,7 @@ USER_KEYS = (
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
+NO_ENDPOINTS: tuple[NamedEndpoint, ...] = ()
 NO_MODE: SandboxMode | None = None
 
 
@@ -163,8 +164,8 @@ def _read(
         if name not in keys and source == "project" and name in USER_KEYS:
             reader.wrong(
                 node,
-                f"unknown key {name!r} of a project's file, which can only tighten: it is not "
-                f"used; there are: {', '.join(keys)}",
+                f"unknown key {name!r} in a project's file: only your own config.yaml may have "
+                f"it; there are: {', '.join(keys)}",
             )
         elif name not in keys:
             reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
@@ -181,12 +182,13 @@ def _read(
     def network(node: yaml.Node) -> bool:
         return reader.switch(node, "sandbox_network")
 
+    endpoints = read("endpoints", lambda node: read_endpoints(reader, node), NO_ENDPOINTS)
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
         api_key_env=text("api_key_env"),
-        endpoint=text("endpoint"),
-        endpoints=read("endpoints", lambda node: read_endpoints(reader, node), ()),
+        endpoint=read("endpoint", lambda node: chosen_endpoint(reader, node, endpoints), ""),
+        endpoints=endpoints,
         prices=read("prices", lambda node: read_prices(reader, node), ()),
         mode=read("mode", reader.mode, "ask"),
         rules=read("policy", reader.rules, ()),

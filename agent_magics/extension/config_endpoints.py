@@ -13,15 +13,15 @@
         timeout: {connect: 10, first: 300, idle: 90}
         profile: vllm                      # or {like: vllm, stream: false}
 
-Only the user's own file has them. No secret stands in it: a key, a password in a URL, a header whose
-name says that it is one, each is refused with the remedy, and never repeated.
+Only the user's own file has them. No secret stands in it: a key, a password in a URL, a header
+whose name says that it is one, each is refused with the remedy, and never repeated.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +31,8 @@ from agent_magics.extension.config_profile import read_profile, server_name
 from agent_magics.extension.config_reader import Reader
 from agent_magics.extension.named_endpoints import (
     Command,
-    KeySource,
     Keyring,
+    KeySource,
     NamedEndpoint,
     Value,
     Variable,
@@ -73,6 +73,15 @@ def read_endpoints(reader: Reader, node: yaml.Node) -> tuple[NamedEndpoint, ...]
         if len(reader.problems) == before:
             found.append(endpoint)
     return tuple(found)
+
+
+def chosen_endpoint(reader: Reader, node: yaml.Node, endpoints: Sequence[NamedEndpoint]) -> str:
+    """The name of the endpoint that answers; it must be one of the file's."""
+    name = reader.text(node, "endpoint")
+    if name and not any(endpoint.name == name for endpoint in endpoints):
+        known = ", ".join(endpoint.name for endpoint in endpoints) or "none"
+        reader.wrong(node, f"endpoint: there is no {name!r} among the endpoints ({known})")
+    return name
 
 
 def _endpoint(reader: Reader, name: str, node: yaml.Node) -> NamedEndpoint:

@@ -1,7 +1,7 @@
 """What a server takes, as a configuration says it: a known server's name, or what differs from one.
 
-    profile: vllm
-    profile: {like: vllm, stream: false}
+profile: vllm
+profile: {like: vllm, stream: false}
 """
 
 from __future__ import annotations

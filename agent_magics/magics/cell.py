@@ -17,6 +17,7 @@ from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.costs import priced, unbounded
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
@@ -177,6 +178,9 @@ async def cell_turn(
     cell.session.policy = cell.policy
     model = choice.make()
     reviewer = judge.make() if judge is not None else None
+    limits = priced(cell.limits, choice)
+    if why := unbounded(limits, choice):
+        renderer.show(Notice(why, "warning"))
     keep = _keeper(services, renderer)
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
@@ -192,7 +196,7 @@ async def cell_turn(
         ),
         check=services.check,
         clock=time.monotonic,
-        limits=cell.limits,
+        limits=limits,
         window=cell.window,
         offered=ready.offer.offered,
         attachments=discreet(cell.attachments, services),

@@ -94,7 +94,11 @@ def _headers(endpoint: Endpoint) -> Callable[[httpx2.Request], Awaitable[None]]:
                     del request.headers[name]
         if key_header != "authorization" and "authorization" not in own:
             request.headers.pop("authorization", None)
-        if endpoint.key and key_header not in own and (endpoint.name or key_header != "authorization"):
+        if (
+            endpoint.key
+            and key_header not in own
+            and (endpoint.name or key_header != "authorization")
+        ):
             bearer = "Bearer " if key_header == "authorization" else ""
             request.headers[key_header] = f"{bearer}{endpoint.key}"
 

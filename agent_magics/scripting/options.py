@@ -79,6 +79,7 @@ class Options:
         base_url: Likewise.
         limits: Bounds of one turn.
         window: The model's context in tokens; 0: not known.
+        endpoint: The named endpoint that the model is of, for workers; empty: any.
     """
 
     cwd: str
@@ -91,6 +92,7 @@ class Options:
     base_url: str = ""
     limits: Limits = field(default_factory=Limits)
     window: int = 0
+    endpoint: str = ""
 
 
 def checked(given: Mapping[str, Any]) -> Options:
