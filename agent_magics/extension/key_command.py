@@ -32,12 +32,10 @@ def printed_key(words: Sequence[str], seconds: float = SECONDS) -> str:
         UsageProblem: It cannot be run, fails, or prints no key. What it printed is not repeated.
     """
     shown = Path(words[0]).name
+    program = str(Path(words[0]).expanduser()) if words[0].startswith("~") else words[0]
     try:
         process = subprocess.Popen(  # noqa: S603  # the person's own configuration names it
-            [
-                str(Path(words[0]).expanduser()) if words[0].startswith("~") else words[0],
-                *words[1:],
-            ],
+            [program, *words[1:]],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -55,8 +53,8 @@ def printed_key(words: Sequence[str], seconds: float = SECONDS) -> str:
     except subprocess.TimeoutExpired:
         _end(process)
         raise UsageProblem(
-            f"The command {shown!r} that prints the key did not end within {seconds:g} s. Run it in "
-            "a terminal once: it may want to be unlocked."
+            f"The command {shown!r} that prints the key did not end within {seconds:g} s. "
+            "Run it in a terminal once: it may want to be unlocked."
         ) from None
     except BaseException:  # an interrupt: nothing of it stays behind
         _end(process)

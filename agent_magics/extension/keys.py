@@ -91,9 +91,11 @@ class Keys:
         found = [f"{_word(name)}_KEY={key}" for (name, _), key in self._kept.items() if key]
         for endpoint in endpoints:
             named = [endpoint.key, endpoint.proxy, *endpoint.headers.values()]
-            for source in named:
-                if isinstance(source, Variable) and (value := self.variables.get(source.name)):
-                    found.append(f"{source.name}={value.strip()}")
+            found.extend(
+                f"{source.name}={value.strip()}"
+                for source in named
+                if isinstance(source, Variable) and (value := self.variables.get(source.name))
+            )
         return tuple(found)
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
@@ -19,6 +18,7 @@ from agent_magics.extension.environment import Environment
 from agent_magics.extension.keys import Keys, source_of
 from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.extension.named_models import NamedModels, environment_proxy, listed
+from agent_magics.extension.settled import as_set
 from agent_magics.importing import installed_only
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
@@ -29,7 +29,7 @@ from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.place import shown_url
 from agent_magics.providers.prices import library_price
-from agent_magics.providers.profiles import OPENAI_URL, Profile
+from agent_magics.providers.profiles import OPENAI_URL
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -164,7 +164,7 @@ class ModelChooser:
         why = [f"endpoint {named.name} from {source}", f"key from {key}" if key else "no key"]
 
         def make() -> Model:
-            return self._model(model, _as_set(self.named.connection(named), settings))
+            return self._model(model, as_set(self.named.connection(named), settings))
 
         return ModelChoice(
             model,
@@ -237,7 +237,7 @@ class ModelChooser:
     ) -> ModelChoice:
         via = environment_proxy(base_url or OPENAI_URL, self.variables)
         bare = Endpoint(base_url or None, key or "none", key_from=key_from, via=via)
-        endpoint = _as_set(bare, settings)
+        endpoint = as_set(bare, settings)
         if not model and not base_url:
             model, model_from = DEFAULT_MODEL, "the default for OpenAI's endpoint"
         if not model:
@@ -276,7 +276,7 @@ class ModelChooser:
         )
         return self._choice(
             chosen,
-            _as_set(Endpoint(server.base_url, "none"), settings),
+            as_set(Endpoint(server.base_url, "none"), settings),
             server.base_url,
             f"{why}; {server.server} found on this machine",
         )
@@ -310,31 +310,6 @@ class ModelChooser:
                 preload()
             self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint, lessons=self.learnt)
         return self._made[model, endpoint]
-
-
-def _as_set(endpoint: Endpoint, settings: ModelSettings) -> Endpoint:
-    """The endpoint with what the person set about it.
-
-    Raises:
-        UsageProblem: A field of the profile is not known, or has a value of another kind.
-    """
-    # The kernel's setting, unless it is the default and the endpoint has one of its own.
-    own = endpoint.name and settings.idle_timeout == ModelSettings().idle_timeout
-    idle = endpoint.timeout.idle if own else settings.idle_timeout
-    timeout = replace(endpoint.timeout, idle=idle)
-    if not settings.profile:
-        return replace(endpoint, timeout=timeout)
-    known = {f.name: getattr(endpoint.known_profile, f.name) for f in fields(Profile)}
-    given: dict[str, Any] = {}
-    for name, value in settings.profile:
-        if name not in known:
-            raise UsageProblem(f"profile has no {name!r}; it has: {', '.join(known)}.")
-        value = frozenset(value) if isinstance(value, list | tuple | set) else value
-        if type(value) is not type(known[name]):
-            kind = type(known[name]).__name__
-            raise UsageProblem(f"profile[{name!r}] must be of the kind {kind}, not {value!r}.")
-        given[name] = value
-    return replace(endpoint, timeout=timeout, profile=replace(endpoint.known_profile, **given))
 
 
 def _names(endpoints: Sequence[NamedEndpoint]) -> str:

@@ -1,5 +1,6 @@
-"""Endpoints that a person has named in the configuration, as values; how they are written is for
-`config_endpoints`, and keys are found by `keys`.
+"""Endpoints that a person has named in the configuration, as values.
+
+How they are written is for `config_endpoints`; their keys are found by `keys`.
 """
 
 from __future__ import annotations

@@ -228,7 +228,8 @@ def _schema(r: _Refused) -> Lesson | None:
 def _reasoning_needed(r: _Refused) -> Lesson | None:
     """DeepSeek's and Kimi's words for a history with answers of other models."""
     wanted = re.search(
-        r"(?<!\w)(reasoning_content|reasoning)(?!\w)[^.]*(must be passed back|is missing|is required)"
+        r"(?<!\w)(reasoning_content|reasoning)(?!\w)[^.]*"
+        r"(must be passed back|is missing|is required)"
         r"|missing\W+(?:the )?\W*(reasoning_content|reasoning)(?!\w)",
         r.words,
     )
@@ -279,6 +280,6 @@ def _no_tools(r: _Refused) -> Lesson | None:
 
 
 _RULES: tuple[_Rule, ...] = (
-    _max_tokens, _stream, _reasoning_needed, _signatures, _order, _ids, _tool_choice, _tools_field, _images, _name_length, _strict,
-    _content, _system_role, _schema, _no_tools, _any_field,
+    _max_tokens, _stream, _reasoning_needed, _signatures, _order, _ids, _tool_choice, _tools_field,
+    _images, _name_length, _strict, _content, _system_role, _schema, _no_tools, _any_field,
 )  # fmt: skip

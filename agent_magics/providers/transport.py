@@ -72,10 +72,10 @@ def client_options(endpoint: Endpoint, tls: ssl.SSLContext) -> dict[str, Any]:
     }
 
 
-_OF_THE_TRANSPORT = frozenset(
-    ("host", "accept", "accept-encoding", "connection", "content-type", "content-length")
-    + ("transfer-encoding", "user-agent")
-)
+_OF_THE_TRANSPORT = frozenset((
+    "host", "accept", "accept-encoding", "connection", "content-type", "content-length",
+    "transfer-encoding", "user-agent",
+))  # fmt: skip
 
 
 def _headers(endpoint: Endpoint) -> Callable[[httpx2.Request], Awaitable[None]]:
@@ -94,13 +94,9 @@ def _headers(endpoint: Endpoint) -> Callable[[httpx2.Request], Awaitable[None]]:
                     del request.headers[name]
         if key_header != "authorization" and "authorization" not in own:
             request.headers.pop("authorization", None)
-        if (
-            endpoint.key
-            and key_header not in own
-            and (endpoint.name or key_header != "authorization")
-        ):
+        if endpoint.key and key_header not in own:
             bearer = "Bearer " if key_header == "authorization" else ""
-            request.headers[key_header] = f"{bearer}{endpoint.key}"
+            request.headers.setdefault(key_header, f"{bearer}{endpoint.key}")
 
     return hook
 
@@ -114,10 +110,10 @@ def _bounding(seconds: float) -> Callable[[httpx2.Request], Awaitable[None]]:
 
     async def trace(event: str, info: dict[str, Any]) -> None:
         asked = info.get("request")
-        if event.endswith("send_request_headers.started") and asked is not None:
-            if asked.method == b"CONNECT":
-                limits = dict(asked.extensions.get("timeout") or {})
-                asked.extensions["timeout"] = {**limits, "read": seconds}
+        tunnel = asked is not None and asked.method == b"CONNECT"
+        if tunnel and event.endswith("send_request_headers.started"):
+            limits = dict(asked.extensions.get("timeout") or {})
+            asked.extensions["timeout"] = {**limits, "read": seconds}
 
     async def hook(request: httpx2.Request) -> None:
         request.extensions = {**request.extensions, "trace": trace}

@@ -40,8 +40,8 @@ class Bounds:
                 raise UsageProblem(f"{name} is a number from {least} up, not {value!r}.")
         if cost and limits.price_in_force is None:
             raise UsageProblem(
-                "total_cost needs prices={'input': …, 'output': …}: what a million tokens cost; none "
-                "is known for this model."
+                "total_cost needs prices={'input': …, 'output': …}: what a million tokens cost; "
+                "none is known for this model."
             )
         return Bounds(workers, tokens, cost, limits)  # type: ignore[arg-type]  # checked just above
 
