@@ -170,6 +170,7 @@ class Session:
         active: The skills in force, in the order of their use.
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
+        cost: Of all turns whose price is known; None: of none.
         last: The newest turn's result.
         id: Under what it is saved; empty before that.
         found_tools: Names of tools that the model looked for, where there are too many for each
@@ -183,6 +184,7 @@ class Session:
     active: tuple[ActiveSkill, ...] = ()
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
+    cost: float | None = None
     last: TurnResult | None = None
     id: str = ""
     found_tools: set[str] = field(default_factory=set)
@@ -274,6 +276,7 @@ class Session:
         """Forget the conversation; skills and session rules stay, as they are not part of it."""
         self.conversation = ()
         self.usage = Usage()
+        self.cost = None
         self.last = None
         self.id = ""
         self.found_tools.clear()
@@ -316,6 +319,8 @@ class Session:
                 record.replay = comparison
             case TurnEnded():
                 record.ended = event
+                if event.cost is not None:
+                    self.cost = (self.cost or 0.0) + event.cost
             case _:
                 pass
 

@@ -51,6 +51,7 @@ def _load(shell: InteractiveShell) -> None:
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
             sessions=lambda: session_words(magics.services),
             variables=lambda: [name for name in magics.namespace() if name.isidentifier()],
+            models=lambda token: magics.services.endpoints.words(token),
         )
     )
     magics.loaded = matcher

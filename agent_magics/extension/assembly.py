@@ -274,6 +274,7 @@ def make_services(
         project=lambda: project_instructions(root()),
         configuration=configuration,
         choose=choose,
+        endpoints=choose.named,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),

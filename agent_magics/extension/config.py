@@ -3,6 +3,9 @@
     model: NAME                      # as `%agent model NAME`
     base_url: https://host/v1        # an OpenAI-compatible endpoint
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
+    endpoint: NAME                   # which of the named endpoints answers
+    endpoints: {NAME: {base_url: …}} # see config_endpoints
+    prices: {MODEL: {input: 0.25}}   # of a million tokens; see config_prices
     mode: accept-edits               # for calls without a rule: ask, accept-edits, plan, auto
     policy:                          # rules: a tool, and a pattern for its operand
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
@@ -34,12 +37,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
+from agent_magics.extension.config_endpoints import chosen_endpoint, read_endpoints
 from agent_magics.extension.config_hooks import read_hooks
 from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
 from agent_magics.extension.config_mcp import mcp_servers
+from agent_magics.extension.config_prices import read_prices
 from agent_magics.extension.config_reader import Reader, nodes_of
+from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.hooks.hook import Hook
 from agent_magics.policy import Mode, Rule
+from agent_magics.pricing import Price
 from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
 
@@ -51,6 +58,9 @@ USER_KEYS = (
     "model",
     "base_url",
     "api_key_env",
+    "endpoint",
+    "endpoints",
+    "prices",
     "mode",
     "policy",
     "skill_paths",
@@ -66,6 +76,7 @@ USER_KEYS = (
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
+NO_ENDPOINTS: tuple[NamedEndpoint, ...] = ()
 NO_MODE: SandboxMode | None = None
 
 
@@ -78,6 +89,9 @@ class Configuration:
         suggested_model: The project's suggestion; shown, never used by itself.
         base_url: The user's endpoint.
         api_key_env: The variable that holds the key.
+        endpoint: The named endpoint that answers; empty: none is chosen.
+        endpoints: The named endpoints.
+        prices: Prices of a million tokens, by the model's name.
         mode: What happens to calls that no rule speaks about.
         rules: Of both files.
         skill_paths: Further folders with skills.
@@ -99,6 +113,9 @@ class Configuration:
     suggested_model: str = ""
     base_url: str = ""
     api_key_env: str = ""
+    endpoint: str = ""
+    endpoints: tuple[NamedEndpoint, ...] = ()
+    prices: tuple[tuple[str, Price], ...] = ()
     mode: Mode = "ask"
     rules: tuple[Rule, ...] = ()
     skill_paths: tuple[Path, ...] = ()
@@ -161,7 +178,13 @@ def _read(
     reader = Reader(shown, source)
     entries = reader.mapping(nodes, "the file")
     for name, node in entries.items():
-        if name not in keys:
+        if name not in keys and source == "project" and name in USER_KEYS:
+            reader.wrong(
+                node,
+                f"unknown key {name!r} in a project's file: only your own config.yaml may have "
+                f"it; there are: {', '.join(keys)}",
+            )
+        elif name not in keys:
             reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
 
     def read(name: str, how: Callable[[yaml.Node], T], default: T) -> T:
@@ -176,10 +199,14 @@ def _read(
     def network(node: yaml.Node) -> bool:
         return reader.switch(node, "sandbox_network")
 
+    endpoints = read("endpoints", lambda node: read_endpoints(reader, node), NO_ENDPOINTS)
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
         api_key_env=text("api_key_env"),
+        endpoint=read("endpoint", lambda node: chosen_endpoint(reader, node, endpoints), ""),
+        endpoints=endpoints,
+        prices=read("prices", lambda node: read_prices(reader, node), ()),
         mode=read("mode", reader.mode, "ask"),
         rules=read("policy", reader.rules, ()),
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),

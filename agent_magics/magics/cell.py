@@ -19,6 +19,7 @@ from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.costs import priced, unbounded
 from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
@@ -202,6 +203,9 @@ async def cell_turn(
         lambda text: renderer.show(Notice(text, "warning")),
     )
     reviewer = judge.make() if judge is not None else None
+    limits = priced(cell.limits, choice)
+    if why := unbounded(limits, choice):
+        renderer.show(Notice(why, "warning"))
     keep = _keeper(services, renderer)
     await services.mcp.ready(
         lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
@@ -225,7 +229,7 @@ async def cell_turn(
         ),
         check=services.check,
         clock=time.monotonic,
-        limits=cell.limits,
+        limits=limits,
         window=cell.window,
         offered=ready.offer.offered,
         attachments=(*discreet(cell.attachments, services), *notes),

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
-from agent_magics.magics.background import in_background
 from agent_magics.magics.cell import compact_session
 from agent_magics.magics.hooks_commands import hooks
 from agent_magics.magics.mcp_commands import mcp
+from agent_magics.magics.model_commands import model, models, test
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
@@ -53,33 +53,6 @@ def help_view(_magics: Controls, _words: str) -> View:
     """The table of commands itself."""
     rows = [(f"%agent {c.usage}".strip(), c.help) for c in COMMANDS]
     return table_view("%agent and its commands", ("command", "what it does"), rows)
-
-
-def model(magics: Controls, words: str) -> str:
-    """Show or choose the model."""
-    if words:
-        if len(words.split()) > 1:
-            raise UsageProblem(f"%agent model takes one name, not {words!r}.")
-        magics.use_model(words)
-    choice = magics.choice()
-    return f"Model: {choice.name} at {choice.where} ({choice.why})"
-
-
-def test(magics: Controls, words: str) -> str:
-    """Make one small request."""
-    no_words("test", words)
-    choice = magics.choice()
-    if choice.name.startswith("replay:"):
-        return f"Nothing to test: a recording answers, not a model ({choice.where})."
-    if choice.scripted:
-        return (
-            "No model is configured: the scripted demonstration answers, and there is nothing to "
-            "test.\nSet OPENAI_API_KEY or OPENAI_BASE_URL before Jupyter starts, or "
-            "%config AgentMagics.base_url = '…' here; then %agent test again."
-        )
-    from agent_magics.providers.checking import test_connection
-
-    return in_background(lambda: test_connection(choice.make()))
 
 
 def reset(magics: Controls, words: str) -> str:
@@ -146,7 +119,13 @@ _RULE = "TOOL [PATTERN] [--always]"
 COMMANDS: tuple[Command, ...] = (
     Command("help", "help", "this table", help_view),
     Command("action", "action [ID]", "the quick actions; write one into the next cell", action),
-    Command("model", "model [NAME]", "which model answers and why; choose another", model),
+    Command(
+        "model",
+        "model [NAME|ENDPOINT|ENDPOINT/NAME]",
+        "which model answers and why; choose another",
+        model,
+    ),
+    Command("models", "models [ENDPOINT]", "the models that the server lists", models),
     Command("test", "test", "make one small request and explain what is wrong", test),
     Command("allow", f"allow {_RULE}", "run such calls without asking", decide("allow")),
     Command("ask", f"ask {_RULE}", "ask before such calls", decide("ask")),

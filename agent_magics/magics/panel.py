@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
+from agent_magics.frontends.summary import money
 from agent_magics.magics.recording import saved_here
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
@@ -12,6 +13,7 @@ from agent_magics.policy import MODES
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
     from agent_magics.policy import Policy
+    from agent_magics.pricing import Price
     from agent_magics.tool import Tool
 
 
@@ -31,6 +33,7 @@ def panel_view(magics: Controls) -> View:
             "session",
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
             f"(cached {usage.cached}), out {usage.output}, requests {usage.requests}"
+            + (f", cost {money(session.cost)}" if session.cost is not None else "")
             + (f"; saved as {session.id}" if session.id and magics.saves else ""),
         ),
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
@@ -39,6 +42,8 @@ def panel_view(magics: Controls) -> View:
         ("sandbox", _sandbox(magics)),
         ("workspace", str(magics.services.workspace.root())),
     ]
+    if endpoints := magics.services.endpoints.rows():
+        pairs.append(("endpoints", ", ".join(row.name for row in endpoints)))
     rules = policy.from_source("session")
     if rules:
         pairs.append(("this session", "\n".join(str(rule) for rule in rules)))
@@ -66,7 +71,23 @@ def _model(magics: Controls) -> list[tuple[str, str]]:
     except AgentMagicsError as error:
         return [("model", f"none: {error}")]
     scripted = " (scripted, not a model)" if choice.scripted else ""
-    return [("model", f"{choice.name}{scripted}"), ("at", choice.where), ("found by", choice.why)]
+    return [
+        ("model", f"{choice.name}{scripted}"),
+        ("at", choice.where),
+        ("found by", choice.why),
+        ("price", _price(choice.price())),
+    ]
+
+
+def _price(price: Price | None) -> str:
+    """What a million tokens cost, and who says so; empty where it is not known."""
+    if price is None:
+        return ""
+    source = f" ({price.source})" if price.source else ""
+    return (
+        f"{price.input:g} in, {price.cached:g} cached, {price.output:g} out for a million "
+        f"tokens{source}"
+    )
 
 
 def _named(skill: object) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_magics.providers.place import Place, shown_url
-from agent_magics.providers.profiles import OPENAI_URL, Profile, detected
+from agent_magics.providers.profiles import OPENAI_URL, Profile
+from agent_magics.providers.servers import detected
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Endpoint:
         patience: Bounds of retries.
         profile: What the server takes; None: guessed by the URL, then learnt.
         stream: Whether answers are streamed, if the server can.
+        name: What the person's configuration calls it; empty: it has no name there.
+        key_from: Where the key comes from, for texts.
+        proxy: The proxy's URL, which may hold a password; None: as the environment says; empty:
+            none at all.
+        via: The proxy that the environment names for this server, for texts.
+        ca_file: Certificates that are trusted beside the usual ones.
     """
 
     base_url: str | None = None
@@ -62,6 +70,11 @@ class Endpoint:
     patience: Patience = field(default_factory=Patience)
     profile: Profile | None = None
     stream: bool = True
+    name: str = ""
+    key_from: str = ""
+    proxy: str | None = field(default=None, repr=False)
+    via: str = field(default="", repr=False)
+    ca_file: Path | None = None
 
     def __repr__(self) -> str:
         return f"Endpoint({shown_url(self.url)!r})"
@@ -109,8 +122,16 @@ class Endpoint:
     def place(self, model: str) -> Place:
         """Where it is, for texts that a person reads."""
         headers = (value.strip() for value in self.headers.values() if len(value.strip()) >= 8)
-        secrets = (self.key, *headers, *_secrets_of(self.url))
-        return Place(shown_url(self.url), model, tuple(s for s in secrets if s))
+        proxy = (self.via if self.proxy is None else self.proxy).strip()
+        secrets = (self.key, *headers, *_secrets_of(self.url), *_secrets_of(proxy))
+        return Place(
+            shown_url(self.url),
+            model,
+            tuple(s for s in secrets if s),
+            proxy=shown_url(proxy) if proxy else "",
+            key_from=self.key_from,
+            ca_file=str(self.ca_file or ""),
+        )
 
 
 def _secrets_of(url: str) -> tuple[str, ...]:

@@ -83,6 +83,7 @@ class Options:
         limits: Bounds of one turn.
         window: The model's context in tokens; 0: not known.
         hooks: Checks around calls and turns.
+        endpoint: The named endpoint that the model is of, for workers; empty: any.
     """
 
     cwd: str
@@ -96,6 +97,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     window: int = 0
     hooks: tuple[Hook, ...] = ()
+    endpoint: str = ""
 
 
 def checked(given: Mapping[str, Any]) -> Options:

@@ -141,7 +141,9 @@ def prepared(
 
     active = Active(active.skills, (*active.bundled, *own))
     swap(session, active)
-    settings = ModelSettings(options.model, options.base_url, "the program's model=")
+    settings = ModelSettings(
+        options.model, options.base_url, "the program's model=", endpoint=options.endpoint
+    )
     choice = services.choose(settings)
     return Prepared(options, replace(services, builtins=chosen), choice, active, session)
 
