@@ -21,6 +21,7 @@ from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.profiles import Profile
+from agent_magics.providers.served import Served, by_name, served
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -50,6 +51,7 @@ class ModelChooser:
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, str], tuple[float, Served]] = field(default_factory=dict)
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __call__(self, settings: ModelSettings) -> ModelChoice:
@@ -189,7 +191,17 @@ class ModelChooser:
                 )
             return self._made[model, endpoint]
 
-        return ModelChoice(model, where, why, make)
+        return ModelChoice(model, where, why, make, served=lambda: self._served(model, endpoint))
+
+    def _served(self, model: str, endpoint: Endpoint) -> Served:
+        """What is known of a model; only servers of this machine are asked, now and then."""
+        if not endpoint.is_local:
+            return by_name(model)
+        now, key = self.clock(), (endpoint.url, model)
+        if key not in self._known or now - self._known[key][0] > RECHECK:
+            api_key = "" if endpoint.key == "none" else endpoint.key
+            self._known[key] = (now, served(endpoint.url, model, api_key))
+        return self._known[key][1]
 
 
 def _as_set(endpoint: Endpoint, settings: ModelSettings) -> Endpoint:

@@ -49,6 +49,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
+from agent_magics.magics.small import small_here
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
@@ -111,6 +112,7 @@ class AgentMagics(AgentSettings):
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,
             ),
+            small=small_here(self.small, lambda: self.choice(options.model)),
         )
         if options.preview:
             return preview_cell(asked, self.services)

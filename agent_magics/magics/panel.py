@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.magics.recording import saved_here
+from agent_magics.magics.small import small_here
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
 
@@ -25,6 +26,7 @@ def panel_view(magics: Controls) -> View:
     usage = session.usage
     pairs = [
         *_model(magics),
+        ("small model", _small(magics)),
         ("skill", ", ".join(_named(a.skill) for a in session.active) or "none"),
         ("tools", "\n".join(f"{tool.name}: {_decision(policy, tool)}" for tool in tools)),
         (
@@ -67,6 +69,11 @@ def _model(magics: Controls) -> list[tuple[str, str]]:
         return [("model", f"none: {error}")]
     scripted = " (scripted, not a model)" if choice.scripted else ""
     return [("model", f"{choice.name}{scripted}"), ("at", choice.where), ("found by", choice.why)]
+
+
+def _small(magics: Controls) -> str:
+    small = small_here(magics.small, magics.choice)
+    return small.told() if small is not None else ""
 
 
 def _named(skill: object) -> str:

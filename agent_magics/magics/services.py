@@ -13,6 +13,7 @@ from agent_magics.library.discovery import Library
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
+from agent_magics.providers.served import Served
 from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
@@ -50,6 +51,7 @@ class ModelChoice:
         why: How it was found.
         make: The model; what it needs is imported only then.
         scripted: Whether it is the demonstration.
+        served: What is known of it before it is asked; may ask a server of this machine.
     """
 
     name: str
@@ -57,6 +59,7 @@ class ModelChoice:
     why: str
     make: Callable[[], Model]
     scripted: bool = False
+    served: Callable[[], Served] = Served
 
 
 class Configured(Protocol):
@@ -169,6 +172,7 @@ class Controls(Protocol):
     sessions: dict[str, Session]
     judge: str
     skill_code: str
+    small: str
 
     @property
     def saves(self) -> bool:

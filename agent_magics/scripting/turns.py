@@ -11,6 +11,7 @@ from agent_magics.frontends.runner import Runner
 from agent_magics.magics.activation import Active, activated, swap
 from agent_magics.magics.cell import Cell, cell_turn
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.small import small_for
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.ports import Renderer
@@ -81,6 +82,7 @@ class Prepared:
             window=options.window,
             save=False,
             origin=ORIGIN,
+            small=small_for(options.small, self.choice),
         )
         return await cell_turn(
             cell, self.services, self.choice, None, renderer or Silent(), approver, None
