@@ -172,8 +172,8 @@ def _map(workspace: Workspace, conversation: Conversation) -> list[Attachment]:
 
 
 async def _diff(tools: Sequence[Tool], policy: Policy) -> list[Attachment]:
-    """What the skill's own `git_diff` shows."""
-    tool = next((tool for tool in tools if tool.name == "git_diff" and tool.effect == "read"), None)
+    """What the skill's own `git_diff` shows, if it may run without a question."""
+    tool = next((tool for tool in tools if tool.name == "git_diff"), None)
     if tool is None or policy.judge(tool.facts({})).decision != "allow":
         return []
     try:
