@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import re
 import statistics
 
 from benchmarks.tasks.task import (
+    Outcome,
     Task,
     at_least,
     every,
@@ -33,6 +35,15 @@ _DAYS = (datetime.date(2024, 11, 2) - datetime.date(2023, 3, 15)).days
 _SEVENS = sum(1 for n in range(1, 5001) if n % 7 == 0 and n % 5)
 _HUT = round(statistics.mean(c for s, _, c, _ in READINGS if s == "S2"), 2)
 _V3 = sum(km for van, km in TRIPS if van == "V3")
+
+
+def names_the_busiest(outcome: Outcome) -> str:
+    """The first van in the sentence about the most trips must be V2."""
+    sentences = re.split(r"[.\n](?:\s|$)", outcome.answer)
+    about = [s for s in sentences if re.search("most", s, re.IGNORECASE)] or [outcome.answer]
+    named = re.findall(r"V\d", " ".join(about))
+    return "" if named[:1] == ["V2"] else f"names {named[0] if named else 'none'}"
+
 
 EXPLORE = (
     Task(
@@ -301,20 +312,10 @@ DATA = (
             "Count the trips of each van in trips.csv and name the van with the most.",
             "Which of the vans went out most often? The trips are in trips.csv.",
         ),
-        every(facts("V2"), lambda o: "two vans" if says_most(o.answer, "V1", "V3") else ""),
+        names_the_busiest,
         held_out=True,
     ),
 )  # fmt: skip
-
-
-def says_most(answer: str, *others: str) -> bool:
-    """Whether the last sentence with a van names another one alone."""
-    lines = [line for line in answer.splitlines() if "most" in line.lower()]
-    return (
-        bool(lines)
-        and all("V2" not in line for line in lines)
-        and any(other in line for line in lines for other in others)
-    )
 
 
 NOTEBOOK = (
