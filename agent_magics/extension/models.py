@@ -32,6 +32,7 @@ from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.place import shown_url
 from agent_magics.providers.prices import library_price
 from agent_magics.providers.profiles import OPENAI_URL
+from agent_magics.providers.served import Served, by_name, served
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -66,6 +67,7 @@ class ModelChooser:
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, str], tuple[float, Served]] = field(default_factory=dict)
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -313,6 +315,7 @@ class ModelChooser:
             why,
             lambda: self._model(model, endpoint),
             price=lambda: self._price(model, endpoint.url),
+            served=lambda: self._served(model, endpoint),
         )
 
     def _model(self, model: str, endpoint: Endpoint) -> Model:
@@ -324,6 +327,16 @@ class ModelChooser:
                 preload()
             self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint, lessons=self.learnt)
         return self._made[model, endpoint]
+
+    def _served(self, model: str, endpoint: Endpoint) -> Served:
+        """What is known of a model; only servers of this machine are asked, now and then."""
+        if not endpoint.is_local:
+            return by_name(model)
+        now, key = self.clock(), (endpoint.url, model)
+        if key not in self._known or now - self._known[key][0] > RECHECK:
+            api_key = "" if endpoint.key == "none" else endpoint.key
+            self._known[key] = (now, served(endpoint.url, model, api_key))
+        return self._known[key][1]
 
 
 def _names(endpoints: Sequence[NamedEndpoint]) -> str:

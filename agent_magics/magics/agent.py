@@ -50,6 +50,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
+from agent_magics.magics.small import small_here
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
@@ -118,6 +119,7 @@ class AgentMagics(AgentSettings):
             ),
             hooks=self.hooks.all(),
             tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
+            small=small_here(self.small, lambda: self.choice(options.model)),
         )
         if options.preview:
             return preview_cell(asked, self.services)

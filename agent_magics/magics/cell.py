@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
-from agent_magics.context import system_prompt
+from agent_magics.context import BASE, system_prompt
 from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
@@ -19,6 +19,7 @@ from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.background import in_background
 from agent_magics.magics.costs import priced, unbounded
 from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
@@ -26,6 +27,8 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.small import BASE as SMALL
+from agent_magics.magics.small import THRESHOLD, Small, pushed, slim, slimmed
 from agent_magics.magics.taping import checked
 from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
@@ -65,6 +68,7 @@ class Cell:
         active_displays: Whether tools of skills show what they like.
         hooks: Functions that the person registered.
         tracing: Whether the turn is traced, and with which texts.
+        small: The profile for small models, where it is on.
     """
 
     prompt: str
@@ -83,6 +87,7 @@ class Cell:
     active_displays: bool = False
     hooks: tuple[Hook, ...] = ()
     tracing: Tracing = field(default_factory=Tracing)
+    small: Small | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,11 @@ def prepared(
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
     always = {tool.name for tool in (*builtins, *([control] if control else []))}
+    threshold = cell.threshold
+    if cell.small is not None:
+        names = [tool.name for tool in builtins]
+        said = (cell.prompt, cell.session.conversation, services.workspace)
+        tools, threshold = slim(tools, names, *said), min(threshold or THRESHOLD, THRESHOLD)
     return Prepared(
         # Instructions come from files, and files can hold secrets.
         services.workspace.redact(
@@ -132,10 +142,11 @@ def prepared(
                 services.notes(),
                 planning=cell.policy.mode == "plan",
                 origin=cell.origin,
+                base=BASE if cell.small is None else SMALL,
             )
         ),
         with_skill_messages(cell.session.conversation, in_messages),
-        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else threshold),
     )
 
 
@@ -232,10 +243,14 @@ async def cell_turn(
         limits=limits,
         window=cell.window,
         offered=ready.offer.offered,
-        attachments=(*discreet(cell.attachments, services), *notes),
+        attachments=(*await sent_beside(cell, services, ready), *notes),
         epilogue=taped.epilogue,
         hooks=hooks,
     )
+    if cell.small is not None:
+        turn = slimmed(turn, cell.small)
+        if cell.small.warning:
+            renderer.show(Notice(cell.small.warning, "warning"))
 
     def granted(rule: Rule) -> None:
         cell.session.policy = cell.session.policy.with_rule(rule)
@@ -263,6 +278,16 @@ async def cell_turn(
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
             return checked(replace(result, changed_files=files))
+
+
+async def sent_beside(cell: Cell, services: Services, ready: Prepared) -> tuple[Attachment, ...]:
+    """All that goes beside the prompt, without secrets."""
+    attachments = cell.attachments
+    if cell.small is not None:
+        skills = tuple(item.skill for item in cell.active.skills)
+        around = (services.workspace, ready.offer.tools, skills, cell.policy, ready.conversation)
+        attachments = (*await pushed(*around), *attachments)
+    return discreet(attachments, services)
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -339,5 +364,6 @@ def preview_cell(cell: Cell, services: Services) -> View:
         ready.conversation,
         cell.prompt,
         ready.offer.offered(),
-        discreet(cell.attachments, services),
+        in_background(lambda: sent_beside(cell, services, ready)),
+        cell.small.told() if cell.small is not None else "",
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.summary import money
 from agent_magics.magics.recording import saved_here
+from agent_magics.magics.small import small_here
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
 
@@ -27,6 +28,7 @@ def panel_view(magics: Controls) -> View:
     usage = session.usage
     pairs = [
         *_model(magics),
+        ("small model", _small(magics)),
         ("skill", ", ".join(_named(a.skill) for a in session.active) or "none"),
         ("tools", "\n".join(f"{tool.name}: {_decision(policy, tool)}" for tool in tools)),
         (
@@ -88,6 +90,11 @@ def _price(price: Price | None) -> str:
         f"{price.input:g} in, {price.cached:g} cached, {price.output:g} out for a million "
         f"tokens{source}"
     )
+
+
+def _small(magics: Controls) -> str:
+    small = small_here(magics.small, magics.choice)
+    return small.told() if small is not None else ""
 
 
 def _named(skill: object) -> str:

@@ -17,6 +17,7 @@ from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
 from agent_magics.pricing import Price
+from agent_magics.providers.served import Served
 from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
@@ -63,6 +64,7 @@ class ModelChoice:
         scripted: Whether a recording is played: the demonstration, or a replay.
         endpoint: What the person calls the endpoint; empty: it has no name.
         price: What its tokens cost; None: not known. Looked up only then.
+        served: What is known of it before it is asked; may ask a server of this machine.
     """
 
     name: str
@@ -72,6 +74,7 @@ class ModelChoice:
     scripted: bool = False
     endpoint: str = ""
     price: Callable[[], Price | None] = lambda: None
+    served: Callable[[], Served] = Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +240,7 @@ class Controls(Protocol):
     sessions: dict[str, Session]
     judge: str
     skill_code: str
+    small: str
 
     @property
     def saves(self) -> bool:
