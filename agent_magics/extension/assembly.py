@@ -194,7 +194,9 @@ def make_services(
             data,
         )
 
-    choose = ModelChooser(environment, variables, configuration, learnt=learnt or Learnt())
+    choose = ModelChooser(
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+    )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
         (Bubblewrap(), Landlock()),

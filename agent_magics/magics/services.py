@@ -49,7 +49,7 @@ class ModelChoice:
         where: The endpoint, for the panel.
         why: How it was found.
         make: The model; what it needs is imported only then.
-        scripted: Whether it is the demonstration.
+        scripted: Whether a recording is played: the demonstration, or a replay.
     """
 
     name: str

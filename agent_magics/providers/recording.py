@@ -13,7 +13,7 @@ may share a step; the first one that fits is played: `after` is `ok` (every call
 ran well), `refused` (one did not) or left out (either), and `expect` lists texts that must all
 occur in the results of the step before. A reply has `text`, `calls`, or both.
 
-This module knows the format alone; who plays it is `demonstration`.
+This module knows the format alone; who plays it is `replay`.
 """
 
 from __future__ import annotations
