@@ -52,6 +52,7 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    _replayed: dict[str, Path] = field(default_factory=dict)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -76,7 +77,7 @@ class ModelChooser:
             (environment.model, environment.source("model")),
         )
         if model.startswith(REPLAY):
-            return replay_choice(model, f"model from {model_from}", self.root)
+            return replay_choice(model, f"model from {model_from}", self.root, self._replayed)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),

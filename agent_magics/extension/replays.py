@@ -13,13 +13,17 @@ from agent_magics.providers.replay import ReplayModel, manner_of
 PREFIX = "replay:"
 
 
-def replay_choice(name: str, why: str, root: Callable[[], Path]) -> ModelChoice:
+def replay_choice(
+    name: str, why: str, root: Callable[[], Path], known: dict[str, Path]
+) -> ModelChoice:
     """The model that plays a file.
 
     Args:
         name: `replay:FILE`; FILE is relative to the workspace.
         why: Where that was said.
         root: The workspace.
+        known: Which file each name meant last: where the working folder was changed since and holds
+            no such file, it still means that one. This adds to it.
 
     Raises:
         UsageProblem: There is no such file, or it is no recording; the message says which line.
@@ -28,8 +32,11 @@ def replay_choice(name: str, why: str, root: Callable[[], Path]) -> ModelChoice:
     if not file:
         raise UsageProblem("replay: needs a recording's file: %agent model replay:FILE.jsonl")
     try:
-        path = root() / Path(file).expanduser()
+        path = (root() / Path(file).expanduser()).absolute()
+        if not path.exists():
+            path = known.get(name, path)
         recording = read_recording(path)
+        known[name] = path
     except (ConfigError, RuntimeError, ValueError) as error:
         raise UsageProblem(f"{name!r} cannot be replayed. {error}") from error
 
