@@ -2,12 +2,13 @@
 
 The page's person is the cell's metadata: `{"example": {"clicks": [...]}}` names the buttons that are
 pressed below the cell, in their order: `"Approve"`, any other button by its label,
-`{"Deny": "a reason"}`, or `{"Edit": {"path": "other.txt"}}` for other arguments. A click that is
-not asked for, and a question that no click answers, are errors: what is stored is what happened.
+`{"Deny": "a reason"}`, or `{"Edit": {"path": "other.txt"}}` for the arguments that are changed. A
+click that is not asked for, and a question that no click answers, are errors: what is stored is
+what happened.
 
 Owns what is taken out of outputs because it differs from run to run or from machine to machine,
-and nothing beyond: folders below the temporary one, ports of this machine, seconds of a
-connection's check.
+and nothing beyond: folders below the temporary one, ports of this machine, the date of a
+turn, seconds of a connection's check.
 """
 
 from __future__ import annotations
@@ -130,14 +131,13 @@ def _click(page: FrontEnd, click: str | dict[str, Any]) -> None:
         case {"Edit": arguments}:
             page.click("Edit…")
             button = page.button("Run edited")
-            page.set(page.model("TextareaModel"), value=json.dumps(arguments))
+            editor = page.model("TextareaModel")
+            changed = json.loads(page.models[editor]["value"]) | arguments
+            page.set(editor, value=json.dumps(changed, ensure_ascii=False))
             page.press(button)
         case _:
             raise Unanswered(f"there is no such click: {click!r}")
-    gone = "Deny…"
-    page.wait(
-        lambda: not page.model("ButtonModel", description=gone, disabled=False), "the answer's end"
-    )
+    page.wait(lambda: not _open(page), "the end of the question")
 
 
 def _output(output: dict[str, Any], cell: Cell, folder: Path) -> Any:
@@ -173,6 +173,7 @@ def _same_everywhere(text: str, folder: Path) -> str:
     real = {str(folder), os.path.realpath(folder)}
     for base in sorted(real, key=len, reverse=True):
         text = re.sub(re.escape(base) + r"(/agent-magics-\w+)?(?=/|\b)", "…", text)
+    text = re.sub(r"\(\d{4}-\d\d-\d\d \d\d:\d\d\)", "(DATE)", text)
     text = re.sub(r"(127\.0\.0\.1|localhost):\d{4,5}", r"\1:PORT", text)
     return re.sub(r"(?<=answers \()[\d.]+ m?s", "… s", text)
 
