@@ -11,8 +11,8 @@ from agent_magics.errors import ConfigError
 from agent_magics.messages import Assistant, ToolCall, ToolResult, User
 from agent_magics.ports import Request
 from agent_magics.providers.demonstration import MANNER, NAME, demonstration
-from agent_magics.providers.recording import read_recording
-from agent_magics.providers.replay import ReplayModel
+from agent_magics.providers.recording_lines import read_recording
+from agent_magics.providers.replay import Replay, ReplayModel
 
 HEAD = {"agent_magics_recording": 1, "title": "t"}
 
@@ -33,7 +33,7 @@ def answer(recording, *messages, choice="auto"):
     async def last():
         items = [
             item
-            async for item in ReplayModel(recording, NAME, MANNER).stream(
+            async for item in ReplayModel(Replay(recording, NAME), NAME, MANNER).stream(
                 Request("", messages, tool_choice=choice)
             )
         ]
@@ -130,8 +130,8 @@ def test_a_missing_recording_is_a_clear_error(tmp_path):
 
 
 def test_the_shipped_recording_is_sound():
-    recording = demonstration().recording
-    assert recording.knows("Review my uncommitted changes.")
+    recording = demonstration().replay.recording
+    assert "Review my uncommitted changes." in recording.prompts
     # Each prompt starts at step 0, and every step of it has a reply for calls that went well.
     for prompt in {reply.prompt for reply in recording.replies}:
         steps = [r.step for r in recording.replies if r.prompt == prompt]

@@ -51,7 +51,7 @@ def test_a_cell_a_setting_and_a_variable_name_it_as_well(home, monkeypatch, tmp_
     assert magics.choice().name == f"replay:{tmp_path}/r.jsonl"
     assert "AGENT_MAGICS_MODEL" in magics.choice().why
     magics.model = "replay:none.jsonl"
-    with pytest.raises(UsageProblem, match=r"'replay:none.jsonl' cannot be replayed. .*none.jsonl"):
+    with pytest.raises(UsageProblem, match=r"replay:none.jsonl cannot be replayed. .*none.jsonl"):
         magics.choice()
     magic(shell, "agent", f"--model replay:{tmp_path}/r.jsonl", "Hi")
     assert result(shell).text == "Hello there."

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_magics.providers.recording import read_recording
-from agent_magics.providers.replay import Manner, ReplayModel
+from agent_magics.providers.manners import Manner
+from agent_magics.providers.recording_lines import read_recording
+from agent_magics.providers.replay import Replay, ReplayModel
 
 NAME = "demonstration"
 
@@ -42,4 +43,4 @@ def bundled_recording() -> Path:
 
 def demonstration() -> ReplayModel:
     """The model that answers when nothing is configured."""
-    return ReplayModel(read_recording(bundled_recording()), NAME, MANNER)
+    return ReplayModel(Replay(read_recording(bundled_recording()), NAME), NAME, MANNER)
