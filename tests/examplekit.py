@@ -80,6 +80,7 @@ def _page(name: str, folder: Path, here: Path) -> Iterator[FrontEnd]:
         "AGENT_MAGICS_CONFIG": str(folder / "home" / "config.yaml"),
         "AGENT_MAGICS_DATA": str(folder / "home" / "data"),
         "AGENT_MAGICS_LOCAL_SERVERS": "0",
+        "AGENT_MAGICS_REPLAY_STRICT": "1",
     }
     if name in ALLOWED:
         variables["AGENT_MAGICS_APPROVE"] = ALLOWED[name]
