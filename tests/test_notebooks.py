@@ -5,7 +5,9 @@ python -m tests.test_notebooks [NAME…]      executes them anew and stores the 
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -13,10 +15,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.examplekit import FOLDER, comparable, executed, names, store, stored
+from agent_magics.providers.recording import spaced
+from agent_magics.providers.recording_lines import read_recording
+from tests.examplekit import FOLDER, PICTURES, comparable, executed, names, store, stored
 
 LARGEST = 300_000
 """Bytes of a stored notebook: more is slow to open on a code-hosting site."""
+LARGEST_PICTURE = 40_000
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 NEEDS = {
     "clean-and-plot-a-data-set": ("pandas", "matplotlib"),
     "many-inputs-on-dask": ("distributed",),
@@ -61,6 +67,37 @@ def test_a_stored_notebook_shows_errors_only_where_it_is_about_one(name):
     for cell in stored(name).cells:
         fails = any(o.output_type == "error" for o in cell.get("outputs", []))
         assert fails == ("raises-exception" in cell.metadata.get("tags", [])), cell.id
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_pictures_of_a_stored_notebook_are_small(name):
+    for cell in stored(name).cells:
+        for output in cell.get("outputs", []):
+            for kind in PICTURES:
+                picture = output.get("data", {}).get(kind, "")
+                assert len(base64.b64decode(picture)) <= LARGEST_PICTURE, cell.id
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_links_of_a_notebook_lead_somewhere(name):
+    texts = [cell.source for cell in stored(name).cells if cell.cell_type == "markdown"]
+    for link in LINK.findall("\n".join(texts)):
+        assert "://" in link or (FOLDER / link).exists(), link
+
+
+def test_the_list_of_notebooks_names_each_of_them_and_nothing_else():
+    listed = LINK.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == [f"{name}.ipynb" for name in names()]
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "recordings").iterdir()), ids=lambda p: p.stem)
+def test_a_recording_can_be_read_and_its_notebook_asks_what_it_answers(path):
+    prompts = {reply.prompt for reply in read_recording(path).replies}
+    said = spaced("".join(cell.source + "\n" for cell in stored(path.stem).cells))
+    # A text in quotes may be cut there, and an input of `map` stands below the question.
+    said = re.sub(r'" "|\\n|[\[\]]', " ", said)
+    for prompt in prompts:
+        assert spaced(prompt.partition(" The input stands")[0]) in spaced(said), prompt
 
 
 if __name__ == "__main__":
