@@ -28,12 +28,14 @@ Kind: TypeAlias = Literal["result", "arguments", "decision", "skill", "prompt", 
 _CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?"
 _MONTH = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_WORD = r"[^\s'\"`(=]"
 _UNITS = r"ns|us|µs|ms|s|secs?|seconds?|minutes?"
 _MOVING: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?<![\w-]){_UUID}(?![\w-])"), "‹id›"),
     (re.compile(r"\bcall_[0-9]{9}\b"), "‹id›"),
     (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "‹address›"),
-    (re.compile(r"[^\s'\"`]{0,200}\bagent_magics-[a-z0-9_]{8}(?![a-z0-9_])"), "‹outputs›"),
+    # Tried at the beginning of a word alone, so that a long one costs no more than a short one.
+    (re.compile(rf"(?<!{_WORD}){_WORD}{{0,300}}?agent_magics-[a-z0-9_]{{8}}\b"), "‹outputs›"),
     (re.compile(rf"\b\d{{4}}-\d{{2}}-\d{{2}}[T ]{_CLOCK}(?:Z\b|[+-]\d{{2}}:?\d{{2}})?"), "‹time›"),
     (re.compile(rf"\b(?:{_MONTH}) {{1,2}}\d{{1,2}} {{1,2}}(?:{_CLOCK}|\d{{4}})\b"), "‹time›"),
     (re.compile(rf"(?<![\w.])\d{{1,9}}(?:\.\d{{1,9}})? ?(?:{_UNITS})\b"), "‹duration›"),

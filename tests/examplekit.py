@@ -1,7 +1,7 @@
 """Runs an example notebook as a page of JupyterLab would, and gives it back with its outputs.
 
-The page's person is the cell's metadata: `{"example": {"clicks": [...]}}` names the buttons that are
-pressed below the cell, in their order: `"Approve"`, any other button by its label,
+The page's person is the cell's metadata: `{"example": {"clicks": [...]}}` names the buttons that
+are pressed below the cell, in their order: `"Approve"`, any other button by its label,
 `{"Deny": "a reason"}`, or `{"Edit": {"path": "other.txt"}}` for the arguments that are changed. A
 click that is not asked for, and a question that no click answers, are errors: what is stored is
 what happened.

@@ -33,11 +33,13 @@ class Studio:
         scene: Its tools, its answers and, for recording, its replies.
         places: Where it happens.
         redact: Takes secrets out.
+        began: Told of each turn before it begins.
     """
 
     scene: Scene
     places: Places = HERE
     redact: Any = str
+    began: Any = None
     lines: list[bytes] = field(default_factory=lambda: [header_line("t", "")])
     warnings: list[str] = field(default_factory=list)
 
@@ -86,6 +88,8 @@ class Studio:
 
     def _ask(self, prompt: str, turn: Turn, observe: Any) -> TurnResult:
         scene = self.scene
+        if self.began is not None:
+            self.began(turn)
         active = [ActiveSkill(skill) for skill in scene.skills]
         return asyncio.run(scene.session.ask(prompt, turn, scene.log, active, [observe]))
 

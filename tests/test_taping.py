@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,13 +13,20 @@ from hypothesis import strategies as st
 
 from agent_magics.differences import Places
 from agent_magics.errors import ModelError, ReplayDiffers
+from agent_magics.events import Question
+from agent_magics.magics.judging import JudgingApprover
 from agent_magics.messages import Assistant, ToolCall, Usage
-from agent_magics.policy import Answer
+from agent_magics.policy import Answer, Policy
+from agent_magics.providers.manners import manner_of
 from agent_magics.providers.recording_lines import read_recording
+from agent_magics.providers.replay import ReplayModel
+from agent_magics.providers.scripted import ScriptedModel
+from agent_magics.providers.taping import TapedModel, TurnTape
 from agent_magics.skill import Skill
 from agent_magics.tools.delegating import Delegation, delegate_tool
+from agent_magics.tools.workspace import Workspace
 from tests.replaykit import HERE, THERE, Studio, recorded_and_played, said
-from tests.turns import Scene, Spy, call, calls
+from tests.turns import Person, Scene, Spy, call, calls
 
 YES, NO = Answer(True, by="person"), Answer(False, by="person", reason="not now")
 DONE = Assistant("Done.", usage=Usage(10, 2, requests=1))
@@ -257,18 +266,71 @@ def test_a_strict_replay_ends_with_an_error_where_the_recording_has_no_answer(tm
         played(tmp_path, [DONE], scene([]), prompt="Other", strict=True)
 
 
-def delegating(replies, answers=()):
-    delegation = Delegation(policy=lambda: made.session.policy)
-    made = scene(replies, answers)
-    made.tools = [*made.tools, delegate_tool(delegation)]
-    make = made.turn
+def delegating(replies, look=None):
+    """A studio whose scene has a sub-agent."""
+    delegation = Delegation(policy=Policy)
+    made = scene(replies, look=look)
+    made.tools = [*made.tools, delegate_tool(Workspace(Path.cwd), delegation)]
+    return Studio(made, began=lambda turn: setattr(delegation, "turn", turn))
 
-    def turn():
-        delegation.turn = make()
-        return delegation.turn
 
-    made.turn = turn
-    return made, delegation
+def test_a_sub_agents_answers_are_recorded_and_played_and_its_results_compared(tmp_path):
+    task = calls(call("delegate", task="Count."), call("delegate", "c2", task="Count."))
+    studio = delegating([task, looked(), Assistant("One."), Assistant("Two."), DONE])
+    studio.record("Go.")
+    told = [
+        (line.get("kind"), line["prompt"], line["turn"], line["step"]) for line in lines(studio)
+    ]
+    assert told == [
+        (None, "Go.", 1, 0),
+        ("task", "Count.", 2, 0),
+        ("task", "Count.", 2, 1),
+        ("task", "Count.", 3, 0),
+        (None, "Go.", 1, 1),
+    ]
+    result = delegating([]).play("Go.", studio.replay(tmp_path / "r"))
+    assert [made.result for made in result.calls] == ["One.", "Two."]
+    assert result.replay.differences == ()
+    other = Spy(answer=lambda _: "another")
+    result = delegating([], other).play("Go.", studio.replay(tmp_path / "r"))
+    assert kinds(result) == ["result"]
+
+
+def test_a_summary_is_recorded_and_played_as_one(tmp_path):
+    long = Spy(answer=lambda _: "words " * 3_000)
+    replies = [Assistant("words " * 9_000), Assistant("All was said."), DONE]
+    studio = Studio(scene(replies, look=long, window=16_000))
+    studio.record("First.")
+    studio.record("Second.")
+    assert [(x.get("kind"), x["prompt"]) for x in lines(studio)] == [
+        (None, "First."),
+        ("summary", "Second."),
+        (None, "Second."),
+    ]
+    stage = Studio(scene([], look=long, window=16_000))
+    replay = studio.replay(tmp_path / "r")
+    stage.play("First.", replay)
+    result = stage.play("Second.", replay)
+    assert result.text == "Done."
+    assert result.replay is None or not result.replay.differences
+    assert "All was said." in stage.scene.session.conversation[0].text
+
+
+def test_a_reviewers_judgements_are_neither_recorded_nor_played(tmp_path):
+    question = Question(call("poke", n=1), "poke 1")
+    studio = Studio(scene([DONE]))
+    tape_model = ScriptedModel([Assistant('{"decision": "allow", "reason": "fine"}')])
+    tape = TurnTape(studio.lines.append, print, str, HERE, iter([1]), "Go.")
+    person = Person([NO])
+    judge = JudgingApprover(person, TapedModel(tape_model, tape), tuple, lambda _: None)
+    assert asyncio.run(judge.ask(question)).allowed
+    assert len(studio.lines) == 1
+    studio.record("Go.")
+    replay = studio.replay(tmp_path / "r")
+    played_judge = ReplayModel(replay, "replay:r", manner_of(replay.recording, "r"))
+    judge = JudgingApprover(person, played_judge, tuple, lambda _: None)
+    assert not asyncio.run(judge.ask(question)).allowed
+    assert person.asked == [question]
 
 
 def test_a_failed_request_leaves_no_line_and_the_next_try_is_a_turn_of_its_own(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import UsageProblem
-from agent_magics.magics.taping import names_of, state_of
+from agent_magics.magics.taping import counted, names_of, state_of
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -30,7 +30,7 @@ def record(magics: Controls, words: str) -> str:
             raise UsageProblem("This session is not recorded, so there is nothing to stop.")
         return f"{state_of(tape)} It ends here; to play it: %agent model replay:{tape.shown}"
     tape = tapes.start(session, words)
-    added = f", behind the {tape.turns} turns that it has" if tape.turns else ""
+    added = f", behind the {counted(tape.turns, 'turn')} that it has" if tape.turns else ""
     return f"Recording this session in {words}{added}. {PRIVATE} %agent record stop ends it."
 
 

@@ -290,11 +290,12 @@ def state_of(tape: Tape) -> str:
     """One line about an open file."""
     if tape.problem:
         return f"Nothing more is recorded in {tape.shown}: {tape.problem}."
-    before = f", after {_counted(tape.turns, 'turn')} that it had" if tape.turns else ""
-    return f"This session is recorded in {tape.shown}: {_counted(tape.answers, 'answer')}{before}."
+    before = f", after {counted(tape.turns, 'turn')} that it had" if tape.turns else ""
+    return f"This session is recorded in {tape.shown}: {counted(tape.answers, 'answer')}{before}."
 
 
-def _counted(number: int, thing: str) -> str:
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 

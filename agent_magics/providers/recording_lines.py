@@ -19,6 +19,8 @@ MAX_BYTES = 64_000_000
 """Bytes of a file: about a thousand long turns."""
 MAX_DEPTH = 60
 """How deep a line may be nested; the arguments of real calls stay far below."""
+MAX_RESULT = 1_000_000
+"""Characters of one result; what is recorded stays below a tenth of it."""
 MAX_CALLS, MAX_STEP = 200, 100_000
 """Calls of one reply, and the largest number of a step or a turn."""
 
@@ -218,6 +220,8 @@ def _result(value: JSON) -> Result:
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"a result's {name!r} must be a text")
+        if len(text) > MAX_RESULT:
+            raise ValueError(f"a result's {name!r} is longer than {MAX_RESULT:,} characters")
     for name in ("ok", "cut"):
         if not isinstance(value.get(name, False), bool):
             raise TypeError(f"a result's {name!r} must be true or false")

@@ -25,8 +25,9 @@ from agent_magics.providers.manners import Manner
 from agent_magics.providers.outcomes import Outcome, Outcomes, compared, outcomes_in
 from agent_magics.providers.recording import Kind, Recording, Reply, Result
 
-PIECE, PAUSE = 48, 0.01
-"""Characters and seconds of one streamed piece: fast, but visibly a stream."""
+PIECE, PIECES, PAUSE = 48, 100, 0.01
+"""Characters of a streamed piece, pieces of a long answer, seconds between them: fast, but visibly
+a stream."""
 NO_VERDICT = json.dumps({"decision": "ask", "reason": "a recording approves nothing"})
 """What it says as a reviewer of calls: the person is asked."""
 
@@ -130,8 +131,9 @@ class ReplayModel:
             self._noticed = True
             yield Notice(self._manner.notice)
         message = self._next(request)
-        for start in range(0, len(message.text), PIECE):
-            yield TextDelta(message.text[start : start + PIECE])
+        size = max(PIECE, len(message.text) // PIECES)
+        for start in range(0, len(message.text), size):
+            yield TextDelta(message.text[start : start + size])
             await asyncio.sleep(PAUSE)
         yield message
 
