@@ -65,7 +65,9 @@ def test_a_stored_notebook_depends_on_no_machine_and_holds_no_widget(name):
 @pytest.mark.parametrize("name", names())
 def test_a_stored_notebook_shows_errors_only_where_it_is_about_one(name):
     for cell in stored(name).cells:
-        fails = any(o.output_type == "error" for o in cell.get("outputs", []))
+        outputs = cell.get("outputs", [])
+        fails = any(output.output_type == "error" for output in outputs)
+        assert not any(output.get("name") == "stderr" for output in outputs), cell.id
         assert fails == ("raises-exception" in cell.metadata.get("tags", [])), cell.id
 
 
@@ -76,6 +78,16 @@ def test_the_pictures_of_a_stored_notebook_are_small(name):
             for kind in PICTURES:
                 picture = output.get("data", {}).get(kind, "")
                 assert len(base64.b64decode(picture)) <= LARGEST_PICTURE, cell.id
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_stored_notebook_becomes_a_page_that_loads_nothing(name):
+    from nbconvert import HTMLExporter
+
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
+    page, _ = exporter.from_notebook_node(stored(name))
+    assert page.count("<h1") == 1
+    assert not re.findall(r"""<(?:script|img|link|iframe)[^>]*(?:src|href)=["']?http""", page)
 
 
 @pytest.mark.parametrize("name", names())

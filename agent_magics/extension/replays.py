@@ -62,9 +62,9 @@ class Replays:
         """
         try:
             path = (root / Path(asked.file).expanduser()).absolute()
-            if not path.exists():
-                path = self._last.get(asked.file, path)
-            stamp = _stamp(path)
+            if not any(stamp := _stamp(path)) and asked.file in self._last:
+                path = self._last[asked.file]
+                stamp = _stamp(path)
             known = self._open.get((str(path), asked))
             if known is None or known[0] != stamp:
                 recording = read_recording(path)
