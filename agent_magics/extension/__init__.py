@@ -74,6 +74,7 @@ def unload(shell: InteractiveShell) -> None:
     results.remove(shell.display_formatter)
     magics.services.records.close()
     magics.services.tapes.close()
+    magics.services.requests.stop()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

@@ -23,10 +23,12 @@ from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.services import Services
 from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
@@ -195,8 +197,9 @@ def make_services(
             data,
         )
 
+    requests = RequestLog(redactor=lambda: workspace.redactor())
     choose = ModelChooser(
-        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root, log=requests
     )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
@@ -253,6 +256,7 @@ def make_services(
         undo=undo,
         notebook=notebook,
         tapes=Tapes(workspace),
+        requests=RequestLogFile(requests),
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

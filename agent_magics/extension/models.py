@@ -22,6 +22,7 @@ from agent_magics.ports import Model
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.profiles import Profile
 
@@ -43,6 +44,7 @@ class ModelChooser:
         clock: Seconds.
         learnt: What endpoints taught before.
         root: The workspace, for the files of recordings.
+        log: Writes requests while somebody wants it.
     """
 
     environment: Environment
@@ -52,6 +54,7 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    log: RequestLog = field(default_factory=RequestLog)
     _replays: Replays = field(default_factory=Replays)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
@@ -201,7 +204,7 @@ class ModelChooser:
 
                     preload()
                 self._made[model, endpoint] = OpenAIModel(
-                    model, endpoint=endpoint, lessons=self.learnt
+                    model, endpoint=endpoint, lessons=self.learnt, log=self.log
                 )
             return self._made[model, endpoint]
 

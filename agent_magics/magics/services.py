@@ -10,6 +10,7 @@ from typing import Protocol
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
@@ -142,6 +143,7 @@ class Services:
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
         tapes: The recordings that are written.
+        requests: The log of requests to servers.
     """
 
     stage: Stage
@@ -165,6 +167,7 @@ class Services:
     records: Records
     notebook: Here
     tapes: Tapes
+    requests: RequestLogFile
 
 
 class Controls(Protocol):
