@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_magics import events as e
+from agent_magics.differences import Comparison, Difference
 from agent_magics.findings import MIME
 from agent_magics.frontends.blocks import Transcript, answer_block, question_html, question_text
 from agent_magics.messages import Assistant, Display, ToolCall, ToolResult, Usage, User
@@ -62,6 +63,12 @@ messages = (
 )
 outcomes = st.sampled_from(["done", "failed", "refused", "denied", "invalid"])
 ends = st.sampled_from(["answered", "limit", "interrupted", "failed", "stopped", "cut"])
+differences = st.builds(
+    Difference, st.sampled_from(["result", "prompt", "skill"]), TEXT, TEXT, TEXT
+)
+comparisons = st.builds(
+    Comparison, TEXT, NUMBERS, st.lists(differences, max_size=3).map(tuple), st.booleans()
+)
 KINDS = {
     e.TurnStarted: st.builds(
         e.TurnStarted, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple)
@@ -84,6 +91,7 @@ KINDS = {
     e.Retrying: st.builds(e.Retrying, TEXT, TIMES, NUMBERS, NUMBERS),
     e.Notice: st.builds(e.Notice, TEXT, st.sampled_from(["info", "warning", "error"]) | TEXT),
     e.Compacted: st.builds(e.Compacted, NUMBERS, NUMBERS, st.just(())),
+    e.ReplayCompared: st.builds(e.ReplayCompared, comparisons),
     e.TurnEnded: st.builds(e.TurnEnded, ends, usages, TIMES, NUMBERS, TEXT),
 }
 
