@@ -79,6 +79,7 @@ def unload(shell: InteractiveShell) -> None:
     magics.services.tapes.close()
     atexit.unregister(magics.services.mcp.close)
     magics.services.mcp.close()
+    magics.services.requests.stop()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

@@ -25,10 +25,12 @@ from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.services import Services
 from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
@@ -207,8 +209,9 @@ def make_services(
             data,
         )
 
+    requests = RequestLog(redactor=lambda: workspace.redactor())
     choose = ModelChooser(
-        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root, log=requests
     )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
@@ -288,6 +291,7 @@ def make_services(
         tapes=Tapes(workspace),
         mcp=mcp,
         hook_environment=hook_environment,
+        requests=RequestLogFile(requests),
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -28,6 +28,7 @@ from agent_magics.pricing import Price
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.place import shown_url
 from agent_magics.providers.prices import library_price
@@ -53,6 +54,7 @@ class ModelChooser:
         learnt: What endpoints taught before.
         root: The workspace: recordings are looked for in it, and its `.env` must not decide where
             a key goes.
+        log: Writes requests while somebody wants it.
     """
 
     environment: Environment
@@ -62,6 +64,7 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    log: RequestLog = field(default_factory=RequestLog)
     _replays: Replays = field(default_factory=Replays)
     named: NamedModels = field(init=False)
     _found: tuple[Found, ...] = ()
@@ -325,7 +328,9 @@ class ModelChooser:
                 from agent_magics.providers.openai import OpenAIModel, preload
 
                 preload()
-            self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint, lessons=self.learnt)
+            self._made[model, endpoint] = OpenAIModel(
+                model, endpoint=endpoint, lessons=self.learnt, log=self.log
+            )
         return self._made[model, endpoint]
 
     def _served(self, model: str, endpoint: Endpoint) -> Served:

@@ -19,6 +19,7 @@ from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
+from agent_magics.magics.request_log_commands import log
 from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
@@ -184,5 +185,10 @@ COMMANDS: tuple[Command, ...] = (
         mcp,
     ),
     Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
-    Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
+    Command(
+        "log",
+        "log [--requests FILE|off]",
+        "where this session is saved; write each request and its answer, without keys",
+        log,
+    ),
 )

@@ -8,6 +8,7 @@ from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.summary import money
 from agent_magics.magics.recording import saved_here
 from agent_magics.magics.small import small_here
+from agent_magics.magics.taping import state_of
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
 
@@ -42,6 +43,8 @@ def panel_view(magics: Controls) -> View:
         ("reviewer", magics.judge),
         ("approvals", route.detail),
         ("sandbox", _sandbox(magics)),
+        ("recording", _recorded(magics)),
+        ("requests", magics.services.requests.state()),
         ("workspace", str(magics.services.workspace.root())),
     ]
     if endpoints := magics.services.endpoints.rows():
@@ -56,6 +59,11 @@ def panel_view(magics: Controls) -> View:
         notes.append(known)
     notes.append("Commands: %agent help")
     return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
+
+
+def _recorded(magics: Controls) -> str:
+    tape = magics.services.tapes.of(magics.session)
+    return "" if tape is None else state_of(tape)
 
 
 def _sandbox(magics: Controls) -> str:

@@ -12,6 +12,7 @@ from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
@@ -202,6 +203,7 @@ class Services:
         mcp: The MCP servers of this kernel.
         hook_environment: The variables of a hook's command: all but those that look like secrets
             and are not named.
+        requests: The log of requests to servers.
     """
 
     stage: Stage
@@ -228,6 +230,7 @@ class Services:
     tapes: Tapes
     mcp: Servers
     hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
+    requests: RequestLogFile
 
 
 class Controls(Protocol):
