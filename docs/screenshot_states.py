@@ -295,7 +295,7 @@ STATES: tuple[State, ...] = (
         "error",
         "A turn that failed says what happened and what to do.",
         (ASK,),
-        (Says("Incorrect API key provided", status=401),),
+        (Says("this model takes no tools", status=400),),
     ),
     State(
         "interrupted",

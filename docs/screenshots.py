@@ -61,8 +61,8 @@ def main() -> None:
     ):
         for state in wanted:
             path = options.folder / f"{state.name}.png"
-            path.write_bytes(taken(state, lab, endpoint))
-            print(f"{path.name:24} {path.stat().st_size / 1000:6.1f} kB")
+            path.write_bytes(picture := taken(state, lab, endpoint))
+            print(f"{path.name:24} {len(picture) / 1000:6.1f} kB", flush=True)
 
 
 def taken(state: State, lab: Lab, endpoint: Endpoint) -> bytes:

@@ -155,7 +155,12 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
-    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
+    Command(
+        "report",
+        "report [--strict]",
+        "what was refused or not answered, and what was used; strict: as an error",
+        report,
+    ),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
     Command("run", "run [N]", "run a block of Python of the last answer, shown first", run),
     Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
