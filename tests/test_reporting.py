@@ -63,7 +63,8 @@ def test_a_report_says_what_all_turns_used_and_what_is_known_of_the_cost(shell):
     used = "2 turns · 4 requests to m · 2.4k in / 60 out tokens · cost 0.75"
     assert magic(shell, "agent", "report").text.endswith(used)
     session.ended.append(result("answered"))
-    assert magic(shell, "agent", "report").text.endswith("cost 0.75, without 1 whose prices are not known")
+    text = magic(shell, "agent", "report").text
+    assert text.endswith("cost 0.75, without 1 whose prices are not known")
 
 
 def test_a_turn_is_a_line_of_the_report_until_the_kernel_ends(shell):
