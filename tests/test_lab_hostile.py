@@ -300,7 +300,7 @@ def show_it() -> ToolOutput:
         {{"text/markdown": ALL, "application/javascript": "{RUN}", "text/plain": "only text"}},
         {{"image/svg+xml": svg}},
         {{"text/html": f"<img src={{BEACON}}>", "text/latex": "$x$"}},
-        {{"image/png": '"><script>{RUN}</script>', "application/vnd.vega.v5+json": {{"x": BEACON}}}},
+        {{"image/png": '"><script>{RUN}</script>', "application/vnd.vega.v5+json": BEACON}},
     )
     return ToolOutput("shown", tuple(Display("bundle", data=data) for data in bundles))
 """
