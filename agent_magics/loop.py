@@ -273,7 +273,8 @@ async def _last_word(
 def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
     limits = turn.limits
     if asking.requests >= limits.requests:
-        return f"{limits.requests} requests to the model in this turn"
+        plural = "" if limits.requests == 1 else "s"
+        return f"{limits.requests} request{plural} to the model in this turn"
     if limits.tokens and asking.usage.input + asking.usage.output >= limits.tokens:
         return f"the budget of {limits.tokens} tokens is used up"
     if limits.cost and limits.cost_of(asking.usage) >= limits.cost:

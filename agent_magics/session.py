@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
@@ -176,6 +176,7 @@ class Session:
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
         refusals: Calls of all turns that were not allowed to run.
+        ended: All turns of this kernel, without their calls and messages.
     """
 
     name: str = "default"
@@ -189,6 +190,7 @@ class Session:
     id: str = ""
     found_tools: set[str] = field(default_factory=set)
     refusals: list[CallRecord] = field(default_factory=list)
+    ended: list[TurnResult] = field(default_factory=list)
 
     async def ask(
         self,
@@ -246,6 +248,7 @@ class Session:
             self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
+            self.ended.append(replace(self.last, calls=(), conversation=()))
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:

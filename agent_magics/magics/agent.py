@@ -40,6 +40,7 @@ from agent_magics.magics.arguments import (
     use_parser,
     with_help,
 )
+from agent_magics.magics.auditing import Audit
 from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.mentions import attachments
 from agent_magics.magics.panel import panel_view
@@ -134,7 +135,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | TurnResult | Findings | None:
+    def agent_line(self, line: str) -> View | TurnResult | Findings | Audit | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.

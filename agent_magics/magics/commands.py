@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
+from agent_magics.magics.auditing import audit
 from agent_magics.magics.cell import compact_session
 from agent_magics.magics.hooks_commands import hooks
 from agent_magics.magics.mcp_commands import mcp
@@ -26,10 +27,11 @@ from agent_magics.magics.views import View, table_view
 
 if TYPE_CHECKING:
     from agent_magics.findings import Findings
+    from agent_magics.magics.auditing import Audit
     from agent_magics.magics.services import Controls
     from agent_magics.session import TurnResult
 
-Shown: TypeAlias = "View | TurnResult | Findings | str | None"
+Shown: TypeAlias = "View | TurnResult | Findings | Audit | str | None"
 Run: TypeAlias = "Callable[[Controls, str], Shown]"
 
 
@@ -73,7 +75,7 @@ def compact(magics: Controls, words: str) -> str:
     before, after = compact_session(magics.session, magics.services, magics.choice(), settings)
     if after >= before:
         return f"The conversation is as it was ({before} tokens): nothing could be won."
-    return f"The conversation is shorter: about {before} tokens before, {after} now."
+    return "The conversation is shorter; the next cell goes on from there."
 
 
 def last(magics: Controls, words: str) -> TurnResult:
@@ -140,7 +142,13 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
-    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
+    Command(
+        "report",
+        "report [--strict]",
+        "what was refused or not answered, and what was used; strict: as an error",
+        report,
+    ),
+    Command("audit", "audit FILE.ipynb", "who decided what, from a saved notebook alone", audit),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
     Command("run", "run [N]", "run a block of Python of the last answer, shown first", run),
     Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
