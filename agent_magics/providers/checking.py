@@ -1,4 +1,4 @@
-"""The check of a connection: one small request with one tool, and what came of it in a few lines."""
+"""The check of a connection: one small request with one tool, and what came of it in words."""
 
 from __future__ import annotations
 

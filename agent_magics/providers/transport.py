@@ -110,8 +110,9 @@ def _bounding(seconds: float) -> Callable[[httpx2.Request], Awaitable[None]]:
 
     async def trace(event: str, info: dict[str, Any]) -> None:
         asked = info.get("request")
-        tunnel = asked is not None and asked.method == b"CONNECT"
-        if tunnel and event.endswith("send_request_headers.started"):
+        if asked is None or asked.method != b"CONNECT":
+            return
+        if event.endswith("send_request_headers.started"):
             limits = dict(asked.extensions.get("timeout") or {})
             asked.extensions["timeout"] = {**limits, "read": seconds}
 
