@@ -59,17 +59,23 @@ def client_options(endpoint: Endpoint, tls: ssl.SSLContext) -> dict[str, Any]:
     """
     import httpx2
 
-    proxy = httpx2.Proxy(endpoint.proxy, ssl_context=tls) if endpoint.proxy else None
     return {
         "verify": tls,
         "timeout": time_limits(endpoint),
         "limits": httpx2.Limits(keepalive_expiry=_KEPT),
-        "proxy": proxy,
+        "proxy": _proxy(endpoint.proxy, tls) if endpoint.proxy else None,
         # The environment's proxies, as the openai package takes them; none for this machine.
         "trust_env": endpoint.proxy is None and not endpoint.is_local,
         "follow_redirects": False,
         "event_hooks": {"request": [_headers(endpoint), _bounding(endpoint.timeout.connect)]},
     }
+
+
+def _proxy(url: str, tls: ssl.SSLContext) -> httpx2.Proxy:
+    """The proxy; its certificate is checked like the server's where it is asked with TLS."""
+    import httpx2
+
+    return httpx2.Proxy(url, ssl_context=tls if url.startswith("https:") else None)
 
 
 _OF_THE_TRANSPORT = frozenset((
