@@ -42,4 +42,4 @@ def test_each_server_that_needs_help_with_tools_has_its_line():
 
 def test_the_commands_of_the_page_exist():
     names = {command.name for command in COMMANDS}
-    assert {found for found in re.findall(r"%agent (\w+)", PAGE)} <= names
+    assert set(re.findall(r"%agent (\w+)", PAGE)) <= names
