@@ -11,8 +11,10 @@ from agent_magics.extension.config import read_configuration
 from agent_magics.magics.commands import COMMANDS
 from agent_magics.providers.servers import SERVERS, server_at
 
-PAGE = (Path(__file__).parents[1] / "docs" / "models.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "models.md").read_text(encoding="utf-8")
+OTHER = (DOCS / "configuration.md").read_text(encoding="utf-8").partition("## Endpoints")[2]
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE + OTHER, re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))

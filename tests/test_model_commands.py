@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import agent_magics
 from agent_magics.errors import ModelError, UsageProblem
 from agent_magics.extension import loaded
 from agent_magics.magics.completion import Words, candidates
@@ -118,6 +122,30 @@ def test_models_lists_what_a_server_has_with_the_line_that_chooses_it(shell, hom
         magic(shell, "agent", "models it")
     with pytest.raises(UsageProblem, match="no endpoint 'ti'"):
         magic(shell, "agent", "models ti")
+
+
+def test_a_hosted_endpoint_without_a_key_is_told_where_one_belongs(shell, home, servers, capsys):
+    (home / "config.yaml").write_text(
+        f"endpoints: {{az: {{base_url: '{servers.url('azure')}', model: m, profile: azure}}}}\n",
+        encoding="utf-8",
+    )
+    magic(shell, "agent", "test")
+    said = capsys.readouterr().out
+    assert "refused the API key" in said
+    assert "Give the endpoint az a key in your config.yaml (api_key_env)" in said
+    assert "Azure OpenAI" in magic(shell, "agent", "model").text
+
+
+def test_what_a_projects_env_file_decides_is_not_believed_at_load(home, monkeypatch, capsys):
+    mine = home / "config.yaml"
+    Path(".env").write_text(f"AGENT_MAGICS_CONFIG={mine}\n", encoding="utf-8")
+    mine.write_text("modle: x\n", encoding="utf-8")
+    shell = InteractiveShell()
+    agent_magics.load_ipython_extension(shell)
+    said = capsys.readouterr().out
+    assert "AGENT_MAGICS_CONFIG comes from this project's .env, and is not used" in said
+    assert "modle" not in said
+    agent_magics.unload_ipython_extension(shell)
 
 
 def test_a_tool_sees_no_key_of_any_endpoint(shell, configured):
