@@ -104,6 +104,7 @@ def _endpoint(reader: Reader, name: str, node: yaml.Node) -> NamedEndpoint:
         proxy=_proxy(reader, parts["proxy"], where) if "proxy" in parts else None,
         timeout=_timeouts(reader, parts["timeout"], where) if "timeout" in parts else Timeouts(),
         profile=read_profile(reader, parts["profile"], url, at) if "profile" in parts else None,
+        server=server_name(parts.get("profile")),
     )
 
 

@@ -30,6 +30,27 @@ def project_variables(root: Path) -> Mapping[str, str]:
     return found
 
 
+DECIDING = (
+    "AGENT_MAGICS_CONFIG",
+    "AGENT_MAGICS_DATA",
+    "AGENT_MAGICS_APPROVE",
+    "AGENT_MAGICS_APPROVE_IN",
+)
+"""Variables that decide what an agent may do; the person's, never a project's."""
+
+
+def believed(variables: Mapping[str, str], root: Path) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The environment without what a project's `.env` decides, and what was left out.
+
+    Args:
+        variables: The environment.
+        root: The folder that is worked in.
+    """
+    theirs = project_variables(root)
+    dropped = tuple(n for n in DECIDING if n in theirs and variables.get(n) == theirs[n])
+    return {n: v for n, v in variables.items() if n not in dropped}, dropped
+
+
 def _folders(root: Path) -> list[Path]:
     """The folder, and those above it up to the one that holds `.git`; without one, just itself."""
     above = [root, *root.parents]

@@ -54,6 +54,7 @@ class NamedEndpoint:
         proxy: Through which it is asked; empty: none; None: as the environment says.
         timeout: Bounds of silence.
         profile: What it takes; None: recognised by its URL.
+        server: The known server whose name the profile has; empty: recognised by its URL.
     """
 
     name: str
@@ -65,3 +66,4 @@ class NamedEndpoint:
     proxy: Value | None = None
     timeout: Timeouts = field(default_factory=Timeouts)
     profile: Profile | None = None
+    server: str = ""

@@ -21,7 +21,7 @@ from agent_magics.magics.background import in_background
 from agent_magics.magics.services import EndpointRow
 from agent_magics.providers.endpoint import Endpoint
 from agent_magics.providers.place import shown_url
-from agent_magics.providers.servers import server_at
+from agent_magics.providers.servers import server_at, server_named
 from agent_magics.tools.web.proxies import proxies_of, proxy_for
 from agent_magics.tools.web.urls import parsed
 
@@ -83,6 +83,7 @@ class NamedModels:
             named.timeout,
             profile=named.profile,
             name=named.name,
+            server=named.server,
             key_from=source_of(named.key),
             proxy=proxy,
             via=environment_proxy(named.base_url, self.variables),
@@ -97,7 +98,7 @@ class NamedModels:
             EndpointRow(
                 name=named.name,
                 where=shown_url(named.base_url),
-                server=server_at(named.base_url).title,
+                server=(server_named(named.server) or server_at(named.base_url)).title,
                 model=named.model,
                 key=self._key_state(named),
             )

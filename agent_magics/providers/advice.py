@@ -80,7 +80,7 @@ _BY_STATUS = {
     308: ("{place.host} has moved", _URL_ADVICE),
     401: (
         "{place.host} refused the API key",
-        "{place.key_advice}, and that the key belongs to {place.url}.",
+        "{place.key_hint}, and that the key belongs to {place.url}.",
     ),
     403: (
         "{place.host} denies access to {place.model}",

@@ -1,4 +1,4 @@
-"""The check of a connection: one small request with one tool, and what came of it in a few lines."""
+"""The check of a connection: one small request with one tool, and what came of it in words."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from agent_magics.messages import Assistant, User
 from agent_magics.ports import Clock, Model, Request
 from agent_magics.providers.advice import duration
 from agent_magics.providers.openai import OpenAIModel, Patience
-from agent_magics.providers.servers import server_at
-from agent_magics.tool import Tool, ToolOutput
+from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 
 _PROMPT = User("Call the tool `ready` once, with the word ready. Say nothing else.")
 
 
-async def _never(_arguments: object, _report: object) -> ToolOutput:
+async def _never(arguments: Arguments, report: Report) -> ToolOutput:
     raise AssertionError("a check only looks whether the call comes")
 
 
@@ -98,8 +97,8 @@ def _no_calls(model: Model, answer: Assistant) -> str:
     """What is missing when no call came in the field for it, and what helps."""
     if any(not call.written for call in answer.calls):
         return ""
-    server = server_at(model.endpoint.url) if isinstance(model, OpenAIModel) else None
-    remedy = server.calls if server is not None and server.calls else "try a larger model"
+    known = model.endpoint.kind.calls if isinstance(model, OpenAIModel) else ""
+    remedy = known or "try a larger model"
     if answer.calls:
         return (
             "It writes its calls as text, which is recognised, but works less well. Better: "

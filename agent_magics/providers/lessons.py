@@ -72,6 +72,10 @@ class _Refused:
             for name in fields
         )
 
+    def points_at(self, field: str) -> bool:
+        """Whether it names a field of a message by its place: `messages[1].reasoning_content`."""
+        return bool(re.search(rf"messages\W{{1,3}}\d+\S*\W{re.escape(field)}(?!\w)", self.words))
+
 
 _Rule: TypeAlias = Callable[[_Refused], Lesson | None]
 
@@ -254,7 +258,7 @@ def _any_field(r: _Refused) -> Lesson | None:
         return None
     known = _NEVER_DROPPED | r.profile.without
     for name in sorted(set(r.sent) - known, key=len, reverse=True):
-        if name.isidentifier() and r.names(name.lower()):
+        if name.isidentifier() and (r.names(name.lower()) or r.points_at(name.lower())):
             return Lesson(
                 replace(r.profile, without=r.profile.without | {name}),
                 f"The server refuses the field {name!r}; it is left out from now on.",

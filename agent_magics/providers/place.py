@@ -22,7 +22,7 @@ class Place:
         model: The model's name.
         secrets: Texts that must not appear anywhere.
         proxy: The proxy in between, free of passwords; empty: none is known.
-        key_from: Where the key comes from; empty: not known.
+        key_hint: Where to look when the key is refused, as the beginning of a sentence.
         ca_file: The file with certificates of one's own; empty: none.
     """
 
@@ -30,20 +30,13 @@ class Place:
     model: str
     secrets: Collection[str] = field(default=(), repr=False)
     proxy: str = ""
-    key_from: str = ""
+    key_hint: str = "Check AGENT_MAGICS_API_KEY or OPENAI_API_KEY"
     ca_file: str = ""
 
     @property
     def host(self) -> str:
         """The host and port."""
         return urlsplit(self.url).netloc or self.url
-
-    @property
-    def key_advice(self) -> str:
-        """Where to look when the key is refused, as the beginning of a sentence."""
-        if self.key_from:
-            return f"Check the key, which comes from {self.key_from}"
-        return "Check AGENT_MAGICS_API_KEY or OPENAI_API_KEY"
 
     @property
     def port(self) -> int:

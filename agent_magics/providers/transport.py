@@ -59,17 +59,23 @@ def client_options(endpoint: Endpoint, tls: ssl.SSLContext) -> dict[str, Any]:
     """
     import httpx2
 
-    proxy = httpx2.Proxy(endpoint.proxy, ssl_context=tls) if endpoint.proxy else None
     return {
         "verify": tls,
         "timeout": time_limits(endpoint),
         "limits": httpx2.Limits(keepalive_expiry=_KEPT),
-        "proxy": proxy,
+        "proxy": _proxy(endpoint.proxy, tls) if endpoint.proxy else None,
         # The environment's proxies, as the openai package takes them; none for this machine.
         "trust_env": endpoint.proxy is None and not endpoint.is_local,
         "follow_redirects": False,
         "event_hooks": {"request": [_headers(endpoint), _bounding(endpoint.timeout.connect)]},
     }
+
+
+def _proxy(url: str, tls: ssl.SSLContext) -> httpx2.Proxy:
+    """The proxy; its certificate is checked like the server's where it is asked with TLS."""
+    import httpx2
+
+    return httpx2.Proxy(url, ssl_context=tls if url.startswith("https:") else None)
 
 
 _OF_THE_TRANSPORT = frozenset((
@@ -110,8 +116,9 @@ def _bounding(seconds: float) -> Callable[[httpx2.Request], Awaitable[None]]:
 
     async def trace(event: str, info: dict[str, Any]) -> None:
         asked = info.get("request")
-        tunnel = asked is not None and asked.method == b"CONNECT"
-        if tunnel and event.endswith("send_request_headers.started"):
+        if asked is None or asked.method != b"CONNECT":
+            return
+        if event.endswith("send_request_headers.started"):
             limits = dict(asked.extensions.get("timeout") or {})
             asked.extensions["timeout"] = {**limits, "read": seconds}
 

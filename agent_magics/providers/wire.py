@@ -161,7 +161,7 @@ def _assistant(message: Assistant, model: str, profile: Profile) -> JSON:
     fields: dict[str, JSON] = {"role": "assistant", "content": content}
     if message.calls:
         calls = [_call(call, profile, same=same) for call in message.calls]
-        if profile.signed_calls and not same and not _UNSIGNING.search(model):
+        if profile.signed_calls and not _UNSIGNING.search(model):
             calls[0].setdefault("extra_content", _UNSIGNED)
         fields["tool_calls"] = calls
     if same:
