@@ -46,9 +46,7 @@ def mcp(magics: Controls, words: str) -> Said:
     if command is None:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise UsageProblem(
-            f"%agent mcp has no {visible(name)!r}.{hint} There are: {', '.join(COMMANDS)}."
-        )
+        raise UsageProblem(f"%agent mcp has no {name!r}.{hint} There are: {', '.join(COMMANDS)}.")
     return command(magics, rest.strip())
 
 
@@ -184,11 +182,11 @@ def prompt(magics: Controls, words: str) -> str:
     if name not in [
         item.name for item in in_background(lambda: magics.services.mcp.prompts(spec.name))
     ]:
-        raise UsageProblem(f"{visible(server)} has no prompt {visible(name)!r}; %agent mcp prompts")
+        raise UsageProblem(f"{visible(server)} has no prompt {name!r}; %agent mcp prompts")
     reply = in_background(lambda: magics.services.mcp.prompt(spec.name, name, arguments))
     text = _prompt_text(reply)
     if not text:
-        raise UsageProblem(f"The prompt {visible(name)!r} of {visible(server)} holds no text.")
+        raise UsageProblem(f"The prompt {name!r} of {visible(server)} holds no text.")
     magics.next_cell(f"%%agent\n{text}")
     return f"The prompt is in the next cell. It was written by {visible(server)}: read it first."
 
@@ -289,7 +287,7 @@ def _declared(magics: Controls, words: str) -> ServerSpec:
         raise UsageProblem(f"Which server? There are: {names}.")
     near = difflib.get_close_matches(words, specs, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise UsageProblem(f"There is no MCP server {visible(words)!r}.{hint} There are: {names}.")
+    raise UsageProblem(f"There is no MCP server {words!r}.{hint} There are: {names}.")
 
 
 def _running(magics: Controls, words: str) -> list[ServerSpec]:

@@ -49,6 +49,7 @@ class Desk:
         self._approver = approver
         self._loop = asyncio.get_running_loop()
         self._open: list[Future[Elicited]] = []
+        self._closed = False
 
     @property
     def elicit(self) -> Elicit:
@@ -57,6 +58,8 @@ class Desk:
         async def elicit(question: Elicitation) -> Elicited:
             asked = asyncio.run_coroutine_threadsafe(self._put(question), self._loop)
             self._open.append(asked)
+            if self._closed:
+                asked.cancel()  # it was closed on the other thread, which did not see this one
             try:
                 return await asyncio.wrap_future(asked)
             except asyncio.CancelledError:
@@ -70,6 +73,7 @@ class Desk:
 
     def close(self) -> None:
         """Take back the questions that are still open: their call is over."""
+        self._closed = True
         for asked in tuple(self._open):
             asked.cancel()
 
