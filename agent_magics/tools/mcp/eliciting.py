@@ -131,8 +131,22 @@ def _begun(part: Mapping[str, JSON]) -> JSON:
 
 def _line(name: str, part: Mapping[str, JSON], required: bool) -> str:
     kind = str(part.get("type", "anything"))
-    if part.get("enum"):
-        kind = "one of " + ", ".join(map(str, part["enum"]))
+    if found := _choices(part):
+        kind = f"one of {', '.join(found)}"
+    elif isinstance(part.get("items"), Mapping) and (found := _choices(part["items"])):
+        kind = f"a list of: {', '.join(found)}"
     said = " ".join(filter(None, (part.get("title"), part.get("description"))))
     may = "" if required else ", may be left out"
     return visible(f"  {name}: {kind}{may}{f' ({said})' if said else ''}")
+
+
+def _choices(part: Mapping[str, JSON]) -> list[str]:
+    """The values that a field may have, with their titles where they have some."""
+    if part.get("enum"):
+        return [str(value) for value in part["enum"]]
+    branches = part.get("oneOf") or part.get("anyOf") or ()
+    return [
+        f"{b['const']} ({b['title']})" if b.get("title") else str(b["const"])
+        for b in branches
+        if "const" in b
+    ]
