@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from agent_magics.tools.mcp.declared import Declared
 from agent_magics.tools.mcp.opening import Surroundings
-from agent_magics.tools.mcp.servers import Declared, Servers
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.mcp.specs import ServerSpec, server_spec
 
 HERE = Path(__file__).parent

@@ -170,7 +170,7 @@ def test_a_call_of_a_server_asks_and_shows_who_gets_it(tmp_path):
     scene = with_servers(tmp_path, work, honest())
     (question,) = scene.person.asked
     assert question.origin == "MCP server tester"
-    assert "only reads; nothing vouches for that" in question.preview[0].text
+    assert "only reads. Nothing vouches for that" in question.preview[0].text
     assert question.title == 'mcp__tester__add {"a": 1, "b": 2}'
     assert "the sum is 3" in scene.session.last.calls[0].result
 

@@ -53,6 +53,7 @@ def _load(shell: InteractiveShell) -> None:
             tools=lambda: [tool.name for tool in magics.all_tools()],
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
             sessions=lambda: session_words(magics.services),
+            servers=lambda: [spec.name for spec in magics.services.mcp.sources.declared().specs],
             variables=lambda: [name for name in magics.namespace() if name.isidentifier()],
             models=lambda token: magics.services.endpoints.words(token),
         )

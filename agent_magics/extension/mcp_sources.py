@@ -18,7 +18,7 @@ from agent_magics.extension.config_reader import MAX_BYTES
 from agent_magics.extension.switches import SwitchFile, write_private
 from agent_magics.messages import JSON
 from agent_magics.plain import visible
-from agent_magics.tools.mcp.servers import Declared, ProjectFile
+from agent_magics.tools.mcp.declared import Declared, ProjectFile
 from agent_magics.tools.mcp.specs import ServerSpec, server_specs
 
 PROJECT = ".mcp.json"

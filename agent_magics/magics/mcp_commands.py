@@ -7,24 +7,25 @@ know; a server's own texts are shown as texts.
 from __future__ import annotations
 
 import difflib
-import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.errors import UsageProblem
-from agent_magics.events import Question
 from agent_magics.magics.background import in_background
-from agent_magics.magics.cell import put_question
+from agent_magics.magics.mcp_declaring import (
+    declared_server,
+    origin_of,
+    remove,
+    take,
+    trust,
+)
 from agent_magics.magics.mcp_words import prompt_words
 from agent_magics.magics.views import View, table_view
-from agent_magics.messages import Display, ToolCall
 from agent_magics.plain import stripped, visible
 from agent_magics.policy import CallFacts
-from agent_magics.tools.mcp.servers import ProjectFile
-from agent_magics.tools.mcp.specs import ServerSpec, shown
+from agent_magics.tools.mcp.specs import ServerSpec
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 Said: TypeAlias = "View | str"
 SUMMARY = 90
 """Characters of a description in a table."""
-CALL = "trust_mcp"
-"""The name under which the question stands in records."""
 
 
 def mcp(magics: Controls, words: str) -> Said:
@@ -46,9 +45,7 @@ def mcp(magics: Controls, words: str) -> Said:
     if command is None:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise UsageProblem(
-            f"%agent mcp has no {visible(name)!r}.{hint} There are: {', '.join(COMMANDS)}."
-        )
+        raise UsageProblem(f"%agent mcp has no {name!r}.{hint} There are: {', '.join(COMMANDS)}.")
     return command(magics, rest.strip())
 
 
@@ -63,7 +60,7 @@ def servers_view(magics: Controls) -> View:
         said = f"{word}: {state.detail}" if state.detail and word != "disabled" else word
         if word == "running":
             said = f"running ({state.about})"
-        rows.append((spec.name, said, _policies(magics, spec), spec.where, _from(spec)))
+        rows.append((spec.name, said, _policies(magics, spec), spec.where, origin_of(spec)))
     notes = list(declared.problems)
     if declared.untrusted is not None:
         names = ", ".join(spec.name for spec in declared.untrusted.specs)
@@ -78,18 +75,24 @@ def servers_view(magics: Controls) -> View:
     return table_view("MCP servers", ("server", "state", "tools", "where", "from"), rows, notes)
 
 
+def mcp_summary(magics: Controls) -> str:
+    """The servers in short, for the panel; empty where none is declared."""
+    servers = magics.services.mcp
+    declared = servers.sources.declared()
+    lines = []
+    for spec in declared.enabled:
+        state = servers.state(spec.name)
+        tools = f", tools: {_policies(magics, spec)}" if state.tools else ""
+        lines.append(f"{visible(spec.name)}: {state.word}{tools}")
+    return "\n".join(lines)
+
+
 def _policies(magics: Controls, spec: ServerSpec) -> str:
     """How many of a server's tools are allowed, asked about and denied."""
     policy = magics.policy()
     names = magics.services.mcp.names_of(spec.name).values()
     count = Counter(policy.judge(CallFacts(name, "mcp")).decision for name in names)
     return ", ".join(f"{count[word]} {word}" for word in ("allow", "ask", "deny") if count[word])
-
-
-def _from(spec: ServerSpec) -> str:
-    return {"user": "your configuration", "imported": "imported", "project": "this project"}[
-        spec.origin
-    ]
 
 
 def start(magics: Controls, words: str) -> Said:
@@ -104,7 +107,7 @@ def start(magics: Controls, words: str) -> Said:
 
 def enable(magics: Controls, words: str) -> str:
     """Switch a server on."""
-    spec = _declared(magics, words)
+    spec = declared_server(magics, words)
     if spec.disabled:
         raise UsageProblem(f"{visible(spec.name)} is switched off where it is declared.")
     magics.services.mcp.sources.switch(spec.name, on=True)
@@ -113,7 +116,7 @@ def enable(magics: Controls, words: str) -> str:
 
 def disable(magics: Controls, words: str) -> str:
     """Switch a server off, and end it."""
-    spec = _declared(magics, words)
+    spec = declared_server(magics, words)
     magics.services.mcp.sources.switch(spec.name, on=False)
     in_background(lambda: magics.services.mcp.stop(spec.name))
     return f"{visible(spec.name)} is disabled, here and in later kernels."
@@ -121,7 +124,7 @@ def disable(magics: Controls, words: str) -> str:
 
 def restart(magics: Controls, words: str) -> str:
     """End a server and start it again."""
-    spec = _declared(magics, words)
+    spec = declared_server(magics, words)
     state = in_background(lambda: magics.services.mcp.restart(spec.name))
     if state.word != "running":
         raise UsageProblem(
@@ -133,7 +136,7 @@ def restart(magics: Controls, words: str) -> str:
 
 def log(magics: Controls, words: str) -> str:
     """The end of a server's log."""
-    spec = _declared(magics, words)
+    spec = declared_server(magics, words)
     file = magics.services.mcp.log(spec.name)
     # Its text is a stranger's, and may hold what the server was told.
     text = visible(magics.services.workspace.redact(file.tail())).rstrip()
@@ -144,7 +147,7 @@ def tools(magics: Controls, words: str) -> View:
     """The tools of a server, or of all that run."""
     servers = magics.services.mcp
     policy = magics.policy()
-    chosen = [_declared(magics, words)] if words else servers.sources.declared().specs
+    chosen = [declared_server(magics, words)] if words else servers.sources.declared().specs
     rows = []
     for spec in chosen:
         names = servers.names_of(spec.name)
@@ -180,15 +183,15 @@ def prompts(magics: Controls, words: str) -> View:
 def prompt(magics: Controls, words: str) -> str:
     """Write a server's prompt into the next cell, where the person sees it before it is asked."""
     server, name, arguments = prompt_words(words)
-    spec = _declared(magics, server)
+    spec = declared_server(magics, server)
     if name not in [
         item.name for item in in_background(lambda: magics.services.mcp.prompts(spec.name))
     ]:
-        raise UsageProblem(f"{visible(server)} has no prompt {visible(name)!r}; %agent mcp prompts")
+        raise UsageProblem(f"{visible(server)} has no prompt {name!r}; %agent mcp prompts")
     reply = in_background(lambda: magics.services.mcp.prompt(spec.name, name, arguments))
     text = _prompt_text(reply)
     if not text:
-        raise UsageProblem(f"The prompt {visible(name)!r} of {visible(server)} holds no text.")
+        raise UsageProblem(f"The prompt {name!r} of {visible(server)} holds no text.")
     magics.next_cell(f"%%agent\n{text}")
     return f"The prompt is in the next cell. It was written by {visible(server)}: read it first."
 
@@ -214,87 +217,9 @@ def resources(magics: Controls, words: str) -> View:
     )
 
 
-def trust(magics: Controls, words: str) -> str:
-    """Show the servers of this project, and ask whether they may be started."""
-    if words:
-        raise UsageProblem("%agent mcp trust takes no words: it is about this project's file.")
-    sources = magics.services.mcp.sources
-    declared = sources.declared()
-    file = declared.untrusted
-    if file is None:
-        why = "; ".join(declared.problems)
-        raise UsageProblem(why or "There is no .mcp.json here that is not trusted yet.")
-    answer = put_question(trust_question(file), magics.services, magics.stage_settings())
-    if not answer.allowed:
-        reason = f" ({visible(answer.reason)})" if answer.reason else ""
-        return f"Not trusted{reason}; none of them is started."
-    sources.trust(file)
-    names = ", ".join(visible(spec.name) for spec in file.specs)
-    return f"Trusted, exactly as it is now: {names}. They start with the next %%agent cell."
-
-
-def trust_question(file: ProjectFile) -> Question:
-    """The question, with everything that would be started or asked."""
-    facts = {"file": str(file.path), "content": file.digest[:12]}
-    preview = "\n\n".join(shown(spec) for spec in file.specs)
-    return Question(
-        ToolCall("trust", CALL, json.dumps(facts)),
-        f"the MCP servers of {visible(file.path.name)}, exactly as it is now",
-        (Display("text", f"{preview}\n\ncontent hash: {file.digest[:12]}"),),
-        reason="they come with this project; starting them runs programs with your rights. The "
-        "programs themselves are not part of the hash",
-        origin="this project",
-        outside=True,
-        heading="Trust these?",
-        editable=False,
-    )
-
-
-def take(magics: Controls, words: str) -> str:
-    """Copy the servers of a JSON file into the person's own."""
-    if not words:
-        raise UsageProblem("%agent mcp import needs a JSON file with mcpServers.")
-    path = Path(words.strip("\"'")).expanduser()
-    specs = magics.services.mcp.sources.take(path)
-    lines = [f"  {visible(spec.name)}: {spec.where}" for spec in specs]
-    return "\n".join(
-        ("Imported; they start with the next %%agent cell:", *lines)
-        if lines
-        else ("The file names no server.",)
-    )
-
-
-def remove(magics: Controls, words: str) -> str:
-    """Take an imported server back."""
-    spec = _declared(magics, words)
-    if not magics.services.mcp.sources.drop(spec.name):
-        raise UsageProblem(
-            f"{visible(spec.name)} was not imported; it is declared in: {_from(spec)}."
-        )
-    in_background(lambda: magics.services.mcp.stop(spec.name))
-    return f"{visible(spec.name)} is removed."
-
-
-def _declared(magics: Controls, words: str) -> ServerSpec:
-    """The server that is meant.
-
-    Raises:
-        UsageProblem: No server has this name.
-    """
-    specs = {spec.name: spec for spec in magics.services.mcp.sources.declared().specs}
-    if words in specs:
-        return specs[words]
-    names = ", ".join(visible(name) for name in specs) or "none"
-    if not words:
-        raise UsageProblem(f"Which server? There are: {names}.")
-    near = difflib.get_close_matches(words, specs, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise UsageProblem(f"There is no MCP server {visible(words)!r}.{hint} There are: {names}.")
-
-
 def _running(magics: Controls, words: str) -> list[ServerSpec]:
     servers = magics.services.mcp
-    chosen = [_declared(magics, words)] if words else list(servers.sources.declared().specs)
+    chosen = [declared_server(magics, words)] if words else list(servers.sources.declared().specs)
     running = [spec for spec in chosen if servers.state(spec.name).word == "running"]
     if not running:
         raise UsageProblem("No such MCP server runs now: %agent mcp start")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.summary import money
+from agent_magics.magics.mcp_commands import mcp_summary
 from agent_magics.magics.recording import saved_here
 from agent_magics.magics.small import small_here
 from agent_magics.magics.taping import state_of
@@ -31,7 +32,11 @@ def panel_view(magics: Controls) -> View:
         *_model(magics),
         ("small model", _small(magics)),
         ("skill", ", ".join(_named(a.skill) for a in session.active) or "none"),
-        ("tools", "\n".join(f"{tool.name}: {_decision(policy, tool)}" for tool in tools)),
+        (
+            "tools",
+            "\n".join(f"{t.name}: {_decision(policy, t)}" for t in tools if t.effect != "mcp"),
+        ),
+        ("MCP servers", mcp_summary(magics)),
         (
             "session",
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias, TypeVar
 
 from agent_magics.errors import AgentMagicsError, ToolError
 from agent_magics.messages import JSON
+from agent_magics.tools.mcp.link import Asked, Link, ServerGone
 from agent_magics.tools.mcp.logfile import LogFile
-from agent_magics.tools.mcp.sdk import Asked, Link, ServerGone
 from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.mcp.values import (
     Elicit,
@@ -195,7 +195,8 @@ class Connection:
         finally:
             self._link = None
             self.state = State("stopped") if self._stop.is_set() else State(word, self._why)
-            self.log.note(f"{self.state.word}: {self._why or 'closed'}")
+            closed = self._stop.is_set() or not self._why
+            self.log.note(f"{self.state.word}: {'closed' if closed else self._why}")
             if not begun.done():
                 begun.set_result(None)
 

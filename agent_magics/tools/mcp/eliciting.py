@@ -49,6 +49,7 @@ class Desk:
         self._approver = approver
         self._loop = asyncio.get_running_loop()
         self._open: list[Future[Elicited]] = []
+        self._closed = False
 
     @property
     def elicit(self) -> Elicit:
@@ -57,6 +58,8 @@ class Desk:
         async def elicit(question: Elicitation) -> Elicited:
             asked = asyncio.run_coroutine_threadsafe(self._put(question), self._loop)
             self._open.append(asked)
+            if self._closed:
+                asked.cancel()  # it was closed on the other thread, which did not see this one
             try:
                 return await asyncio.wrap_future(asked)
             except asyncio.CancelledError:
@@ -70,6 +73,7 @@ class Desk:
 
     def close(self) -> None:
         """Take back the questions that are still open: their call is over."""
+        self._closed = True
         for asked in tuple(self._open):
             asked.cancel()
 
@@ -127,8 +131,22 @@ def _begun(part: Mapping[str, JSON]) -> JSON:
 
 def _line(name: str, part: Mapping[str, JSON], required: bool) -> str:
     kind = str(part.get("type", "anything"))
-    if part.get("enum"):
-        kind = "one of " + ", ".join(map(str, part["enum"]))
+    if found := _choices(part):
+        kind = f"one of {', '.join(found)}"
+    elif isinstance(part.get("items"), Mapping) and (found := _choices(part["items"])):
+        kind = f"a list of: {', '.join(found)}"
     said = " ".join(filter(None, (part.get("title"), part.get("description"))))
     may = "" if required else ", may be left out"
     return visible(f"  {name}: {kind}{may}{f' ({said})' if said else ''}")
+
+
+def _choices(part: Mapping[str, JSON]) -> list[str]:
+    """The values that a field may have, with their titles where they have some."""
+    if part.get("enum"):
+        return [str(value) for value in part["enum"]]
+    branches = part.get("oneOf") or part.get("anyOf") or ()
+    return [
+        f"{b['const']} ({b['title']})" if b.get("title") else str(b["const"])
+        for b in branches
+        if "const" in b
+    ]

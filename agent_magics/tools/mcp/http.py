@@ -67,7 +67,8 @@ async def http_client(spec: ServerSpec, tracked: Tracked) -> AsyncIterator[httpx
     import httpx2
 
     async def watch(response: httpx2.Response) -> None:
-        tracked.status = response.status_code
+        if response.request.method == "POST":
+            tracked.status = response.status_code
         tracked.location = response.headers.get("location", "").partition("?")[0][:300]
         _bound(response)
 

@@ -10,11 +10,14 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from agent_magics.errors import ToolError
+from agent_magics.fencing import fenced
 from agent_magics.messages import Display
 from agent_magics.plain import visible
 from agent_magics.ports import Approver
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.mcp.eliciting import Desk
+from agent_magics.tools.mcp.link import ServerSaid
 from agent_magics.tools.mcp.results import output
 from agent_magics.tools.mcp.shapes import described, safe_schema
 from agent_magics.tools.mcp.specs import ServerSpec
@@ -28,6 +31,7 @@ Read: TypeAlias = Callable[[str, str, Elicit], Awaitable[Reply]]
 Asks: TypeAlias = Callable[[], Approver | None]
 """Who asks the person in the running cell."""
 READER = "mcp_read_resource"
+ERROR = "mcp_error"
 
 
 def server_tool(
@@ -44,12 +48,15 @@ def server_tool(
     """
 
     async def run(arguments: Arguments, report: Report) -> ToolOutput:
+        facts = {"server": spec.name, "tool": offered.name}
         desk = Desk(spec.name, asks())
         try:
             reply = await invoke(offered.name, arguments, report, desk.elicit)
+        except ServerSaid as error:
+            raise ToolError(fenced(ERROR, str(error), facts)) from error
         finally:
             desk.close()
-        return output(reply, {"server": spec.name, "tool": offered.name})
+        return output(reply, facts)
 
     def preview(arguments: Arguments) -> tuple[Display, ...]:
         return (Display("text", about(spec, offered)),)
@@ -76,12 +83,15 @@ def reading_tool(servers: tuple[str, ...], read: Read, asks: Asks) -> Tool:
     """
 
     async def run(arguments: Arguments, report: Report) -> ToolOutput:
+        facts = {"server": arguments["server"], "uri": arguments.get("uri", "")}
         desk = Desk(arguments["server"], asks())
         try:
             reply = await read(arguments["server"], arguments.get("uri", ""), desk.elicit)
+        except ServerSaid as error:
+            raise ToolError(fenced(ERROR, str(error), facts)) from error
         finally:
             desk.close()
-        return output(reply, {"server": arguments["server"], "uri": arguments.get("uri", "")})
+        return output(reply, facts)
 
     return Tool(
         READER,
@@ -102,9 +112,9 @@ def reading_tool(servers: tuple[str, ...], read: Read, asks: Asks) -> Tool:
 def about(spec: ServerSpec, offered: OfferedTool) -> str:
     """Who gets the arguments, and what the server says that it does with them."""
     lines = [f"{visible(offered.name)} of the MCP server {visible(spec.name)} ({spec.where})"]
-    said = ", ".join(offered.hints)
-    lines.append(f"The server says that it {said}; nothing vouches for that." if said else "")
-    return "\n".join(line for line in lines if line)
+    if said := ", ".join(offered.hints):
+        lines.append(f"The server says of it: {said}. Nothing vouches for that.")
+    return "\n".join(lines)
 
 
 def compact(arguments: Arguments) -> str:

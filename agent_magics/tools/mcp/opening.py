@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_magics.tools.mcp.connection import Opener
+from agent_magics.tools.mcp.link import Asked, Link
 from agent_magics.tools.mcp.logfile import LogFile
 from agent_magics.tools.mcp.pipes import ServerProcess, started
 from agent_magics.tools.mcp.sdk import (
-    Asked,
-    Link,
     Mode,
     OtherVersion,
     check_installed,

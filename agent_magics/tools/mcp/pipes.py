@@ -232,7 +232,7 @@ def _program(command: str, place: Path, env: Mapping[str, str]) -> str:
         found = shutil.which(given, path=env.get("PATH"))
     if found is None:
         raise ConfigError(
-            f"there is no program {visible(command)!r} on the PATH of this kernel; "
+            f"there is no program {command!r} on the PATH of this kernel; "
             "install it, or give its whole path"
         )
     return found

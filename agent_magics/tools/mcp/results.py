@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_magics.errors import ToolError
 from agent_magics.fencing import fenced
-from agent_magics.messages import JSON, Image
+from agent_magics.messages import JSON, Display, Image
 from agent_magics.plain import visible
 from agent_magics.tool import ToolOutput
 from agent_magics.tools.mcp.values import Part, Reply
@@ -62,7 +62,9 @@ def output(reply: Reply, facts: Mapping[str, str]) -> ToolOutput:
     if not body and not notes:
         body = "(an empty answer)"
     fence = [fenced(TAG, body, facts)] if body else []
-    return ToolOutput("\n".join((*fence, *told)), images=tuple(images), ok=reply.ok)
+    # The fence is for the model; on the screen the text stands in a box of its own.
+    seen = Display("text", visible("\n".join((*([body] if body else []), *told))))
+    return ToolOutput("\n".join((*fence, *told)), (seen,), tuple(images), reply.ok)
 
 
 def _text(part: Part) -> str:

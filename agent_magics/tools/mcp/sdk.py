@@ -9,38 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_magics.errors import ConfigError, ToolError
 from agent_magics.importing import installed_only
-from agent_magics.messages import JSON
 from agent_magics.tools.mcp.http import Tracked, http_client
+from agent_magics.tools.mcp.link import Asked, Link, Meaning, ServerGone, ServerSaid
 from agent_magics.tools.mcp.mending import mended
 from agent_magics.tools.mcp.pipes import LONGEST, ServerProcess
-from agent_magics.tools.mcp.replies import listed_prompt, listed_resource, listed_tool, reply
 from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.mcp.transport import Mending, Wire, piped
-from agent_magics.tools.mcp.values import (
-    Elicit,
-    Elicitation,
-    OfferedPrompt,
-    OfferedResource,
-    OfferedTool,
-    Reply,
-    Tell,
-)
+from agent_magics.tools.mcp.values import Elicit, Elicitation
 
 if TYPE_CHECKING:
     import mcp
     import mcp_types
 
-PAGES = 50
-"""Pages of one list: a server whose list never ends must not hold anything up."""
-MOST_LISTED = 2_000
-"""Entries of one list that are kept."""
+MOST_SAID = 500
+"""Characters of a server's error that are passed on."""
+_SDKS_OWN = ("Server returned an error response", "Not Found", "Session terminated")
+"""What the SDK says where it only knows the status."""
 NO_SDK = (
     "MCP servers need the package mcp, version 2 or newer: %pip install 'agent_magics[mcp]', then "
     "restart the kernel"
@@ -51,27 +41,8 @@ Mode: TypeAlias = Literal["legacy", "auto"]
 """Begin with the handshake of the versions until 2025, or ask first which versions there are."""
 
 
-class ServerGone(ToolError):
-    """The connection ended in the midst of something."""
-
-
 class OtherVersion(ToolError):
     """The server does not speak the versions of the protocol that it was spoken to in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a connection gives to, and takes from, who holds it.
-
-    Args:
-        elicit: Puts a server's question to the person.
-        changed: Is told that one of the server's lists changed.
-        version: Of this package, for the server.
-    """
-
-    elicit: Elicit
-    changed: Callable[[], None]
-    version: str = ""
 
 
 def check_installed() -> None:
@@ -93,127 +64,6 @@ def check_installed() -> None:
         logger = logging.getLogger(name)
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())
-
-
-class Link:
-    """A live connection; what it raises is `ToolError`, and `ServerGone` when it ended.
-
-    Args:
-        client: The SDK's.
-        tracked: What is known of the HTTP answers; None for local servers.
-        process: Of a local server.
-    """
-
-    def __init__(
-        self, client: mcp.Client, tracked: Tracked | None, process: ServerProcess | None
-    ) -> None:
-        self._client = client
-        self._tracked = tracked
-        self._process = process
-        self.gone = process.quiet if process is not None else asyncio.Event()
-        """Set when the connection has ended."""
-
-    def told_end(self) -> str:
-        """How it ended, in words."""
-        return self._process.told_end() if self._process is not None else "its session ended"
-
-    @property
-    def offers(self) -> frozenset[str]:
-        """Which of tools, prompts and resources the server says it has."""
-        has = self._client.server_capabilities
-        kinds = {"tools": has.tools, "prompts": has.prompts, "resources": has.resources}
-        return frozenset(name for name, there in kinds.items() if there is not None)
-
-    @property
-    def about(self) -> str:
-        """What the server says that it is, and the version of the protocol."""
-        info = self._client.server_info
-        name = f"{info.name} {info.version}" if info is not None else "unnamed"
-        return f"{name}, protocol {self._client.protocol_version}"
-
-    async def tools(self) -> tuple[OfferedTool, ...]:
-        """All its tools."""
-
-        async def page(cursor: str | None) -> tuple[list[Any], str | None]:
-            found = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
-            return list(found.tools), found.next_cursor
-
-        return tuple(listed_tool(item) for item in await self._listed(page))
-
-    async def prompts(self) -> tuple[OfferedPrompt, ...]:
-        """All its prompts."""
-
-        async def page(cursor: str | None) -> tuple[list[Any], str | None]:
-            found = await self._client.list_prompts(cursor=cursor, cache_mode="bypass")
-            return list(found.prompts), found.next_cursor
-
-        return tuple(listed_prompt(item) for item in await self._listed(page))
-
-    async def resources(self) -> tuple[OfferedResource, ...]:
-        """All its resources, and the templates of such."""
-
-        async def page(cursor: str | None) -> tuple[list[Any], str | None]:
-            found = await self._client.list_resources(cursor=cursor, cache_mode="bypass")
-            return list(found.resources), found.next_cursor
-
-        async def templates(cursor: str | None) -> tuple[list[Any], str | None]:
-            found = await self._client.list_resource_templates(cursor=cursor, cache_mode="bypass")
-            return list(found.resource_templates), found.next_cursor
-
-        listed = await self._listed(page)
-        with suppress(ToolError):  # many servers have none, and say so with an error
-            listed += await self._listed(templates)
-        return tuple(listed_resource(item) for item in listed)
-
-    async def call(self, name: str, arguments: Mapping[str, JSON], tell: Tell) -> Reply:
-        """Call a tool; cancelling tells the server so."""
-
-        async def progress(progress: float, total: float | None, message: str | None) -> None:
-            much = f"{progress:g}/{total:g}" if total else f"{progress:g}"
-            tell(f"{much} {message or ''}".rstrip() + "\n")
-
-        work = self._client.call_tool(name, dict(arguments), progress_callback=progress)
-        return reply(await self._meant(work))
-
-    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Reply:
-        """A prompt with its arguments filled in."""
-        return reply(await self._meant(self._client.get_prompt(name, dict(arguments))))
-
-    async def read(self, uri: str) -> Reply:
-        """A resource."""
-        return reply(await self._meant(self._client.read_resource(uri, cache_mode="bypass")))
-
-    async def _listed(
-        self, page: Callable[[str | None], Awaitable[tuple[list[Any], str | None]]]
-    ) -> list[Any]:
-        found: list[Any] = []
-        cursor: str | None = None
-        for _ in range(PAGES):
-            items, cursor = await self._meant(page(cursor))
-            found += items
-            if cursor is None or len(found) >= MOST_LISTED:
-                break
-        return found[:MOST_LISTED]
-
-    async def _meant(self, work: Awaitable[Any]) -> Any:
-        """What the SDK gives; its errors in words for the model."""
-        import mcp
-        from mcp_types import CONNECTION_CLOSED
-        from pydantic import ValidationError
-
-        try:
-            return await work
-        except mcp.MCPError as error:
-            if error.code == CONNECTION_CLOSED or error.message == "Session terminated":
-                self.gone.set()
-                raise ServerGone(told(error, self._tracked)) from error
-            raise ToolError(told(error, self._tracked)) from error
-        except ValidationError as error:
-            raise ToolError(
-                f"The server's answer breaks the protocol ({_first_problem(error)})."
-            ) from error
-        except RuntimeError as error:
-            raise ToolError(f"The server's answer cannot be used: {error}") from error
 
 
 @asynccontextmanager
@@ -264,8 +114,10 @@ async def _linked(
         except Exception as error:
             raise _not_begun(error, tracked, process) from error
         listening = asyncio.create_task(_listen(client, asked.changed))
+        gone = process.quiet if process is not None else asyncio.Event()
+        how = process.told_end if process is not None else _session_over
         try:
-            yield Link(client, tracked, process)
+            yield Link(client, _meaning(tracked), gone, how)
         finally:
             listening.cancel()
 
@@ -356,10 +208,39 @@ def _mcp_error() -> type[Exception]:
     return mcp.MCPError
 
 
+def _session_over() -> str:
+    return "its session ended"
+
+
+def _meaning(tracked: Tracked | None) -> Meaning:
+    """What the SDK's errors mean for a call."""
+    import mcp
+    from mcp_types import CONNECTION_CLOSED
+    from pydantic import ValidationError
+
+    def meaning(error: Exception) -> Exception:
+        match error:
+            case mcp.MCPError():
+                ended = error.code == CONNECTION_CLOSED or error.message == "Session terminated"
+                return (ServerGone if ended else ServerSaid)(told(error, tracked))
+            case ValidationError():
+                first = _first_problem(error)
+                return ServerSaid(f"The server's answer breaks the protocol ({first}).")
+            case RuntimeError():
+                return ServerSaid(f"The server's answer cannot be used: {error}")
+            case _:
+                return error
+
+    return meaning
+
+
 def told(error: mcp.MCPError, tracked: Tracked | None) -> str:
     """An error of the protocol in words; with the HTTP status, where there is a bad one."""
+    said = " ".join(error.message.split())[:MOST_SAID]
     status = tracked.problem() if tracked is not None else ""
-    return status or f"The server answered with an error: {error.message} (code {error.code})"
+    if not status:
+        return f"The server answered with an error: {said} (code {error.code})"
+    return status if said in _SDKS_OWN or "not followed" in said else f"{status} ({said})"
 
 
 def _not_begun(

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.plain import visible
 from agent_magics.tool import Arguments, Tool
 from agent_magics.tools.mcp.background import Background
 from agent_magics.tools.mcp.connection import Connection, State
+from agent_magics.tools.mcp.declared import Declared, NoSources, Sources
 from agent_magics.tools.mcp.logfile import LogFile
 from agent_magics.tools.mcp.making import Asks, Invoke, reading_tool, server_tool
 from agent_magics.tools.mcp.names import server_parts, tool_names
@@ -38,84 +38,6 @@ T = TypeVar("T")
 
 CLOSING = 8.0
 """Seconds that all servers together may take to end."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
-    """The servers that the project's own file names, and that nobody has trusted yet.
-
-    Args:
-        path: The file.
-        digest: Of its content.
-        specs: What it names.
-    """
-
-    path: Path
-    digest: str
-    specs: tuple[ServerSpec, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What the configuration says now.
-
-    Args:
-        specs: All servers that may be started, each name once.
-        disabled: Names of those that are switched off.
-        untrusted: The project's file, while it is not trusted.
-        problems: What is off, for the person.
-    """
-
-    specs: tuple[ServerSpec, ...] = ()
-    disabled: frozenset[str] = frozenset()
-    untrusted: ProjectFile | None = None
-    problems: tuple[str, ...] = ()
-
-    @property
-    def enabled(self) -> tuple[ServerSpec, ...]:
-        """Those that are started when they are needed."""
-        return tuple(spec for spec in self.specs if spec.name not in self.disabled)
-
-
-class Sources(Protocol):
-    """Where declarations come from."""
-
-    def declared(self) -> Declared:
-        """What the files say now."""
-
-    def trust(self, file: ProjectFile) -> None:
-        """Trust exactly this content of a project's file."""
-
-    def switch(self, name: str, *, on: bool) -> None:
-        """Enable or disable a server, for later kernels as well."""
-
-    def take(self, path: Path) -> tuple[ServerSpec, ...]:
-        """Add the servers of a JSON file to the person's own."""
-
-    def drop(self, name: str) -> bool:
-        """Take one of these back; whether there was one."""
-
-
-class NoSources:
-    """Nothing is declared; for programs, and where MCP is not wanted."""
-
-    def declared(self) -> Declared:
-        """Nothing."""
-        return Declared()
-
-    def trust(self, file: ProjectFile) -> None:
-        """Nothing is kept."""
-
-    def switch(self, name: str, *, on: bool) -> None:
-        """Nothing is kept."""
-
-    def take(self, path: Path) -> tuple[ServerSpec, ...]:
-        """Nothing is taken."""
-        raise UsageProblem("MCP servers cannot be added here.")
-
-    def drop(self, name: str) -> bool:
-        """There is none."""
-        return False
 
 
 def _nowhere() -> Surroundings:

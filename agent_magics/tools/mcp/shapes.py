@@ -130,7 +130,8 @@ def _keyword(key: str, value: JSON, deeper: Callable[[JSON], dict[str, JSON]]) -
             return [deeper(part) for part in value[:CHOICES]] or None
         case "properties" | "items" | "anyOf" | "oneOf" | "allOf":
             return None
-    return _leaf(key, value)
+        case _:
+            return _leaf(key, value)
 
 
 def _leaf(key: str, value: JSON) -> JSON:
