@@ -14,6 +14,7 @@ from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.models import ModelChooser
+from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
 from agent_magics.frontends.live_notebook import CellHistory
@@ -21,6 +22,7 @@ from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.packages import InstalledSkills
+from agent_magics.library.plugins import Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
@@ -172,7 +174,7 @@ def make_services(
             Path.home(),
             configured,
             bundled_skills(),
-            packages=installed.places(root()),
+            packages=installed.places(root(), config.disabled_plugins),
             konacode=config.konacode_skills,
         )
 
@@ -219,6 +221,7 @@ def make_services(
     notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
+    plugins = Plugins(root, lambda: configuration().disabled_plugins, names)
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -235,10 +238,11 @@ def make_services(
         notes = memory if magics.memory else None
         live = kernel or (_NoKernel() if shell is not None else None)
         here = notebook if shell is not None else None
-        return builtin_tools(workspace, live, delegation, notes, web, here)
+        own = builtin_tools(workspace, live, delegation, notes, web, here)
+        return (*own, *plugins.tools())
 
     return Services(
-        stage=Stage(shell),
+        stage=Stage(shell, plugged=PluggedFrontEnds(plugins, workspace.redact)),
         library=library,
         workspace=workspace,
         builtins=builtins,
@@ -246,7 +250,7 @@ def make_services(
         check=check,
         project=lambda: project_instructions(root()),
         configuration=configuration,
-        choose=choose,
+        choose=PluggedChooser(plugins, choose, configuration, environment, workspace.redact),
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
@@ -258,6 +262,7 @@ def make_services(
         undo=undo,
         notebook=notebook,
         hook_environment=hook_environment,
+        plugins=plugins,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

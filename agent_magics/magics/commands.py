@@ -15,6 +15,7 @@ from agent_magics.magics.cell import compact_session
 from agent_magics.magics.hooks_commands import hooks
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
+from agent_magics.magics.plugins_commands import plugins
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.reporting import report
 from agent_magics.magics.running import run
@@ -192,5 +193,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
     Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
+    Command("plugins", "plugins [check]", "what installed packages bring", plugins),
     Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
 )

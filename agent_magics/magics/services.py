@@ -12,6 +12,7 @@ from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
+from agent_magics.library.plugins import Plugins
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
@@ -148,6 +149,7 @@ class Services:
         notebook: What ran in this shell, and where the running cell is.
         hook_environment: The variables of a hook's command: all but those that look like secrets
             and are not named.
+        plugins: What installed packages bring.
     """
 
     stage: Stage
@@ -171,6 +173,7 @@ class Services:
     records: Records
     notebook: Here
     hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
+    plugins: Plugins
 
 
 class Controls(Protocol):
