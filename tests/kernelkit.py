@@ -83,8 +83,9 @@ def plain(output: dict[str, Any]) -> str:
 class Kernel:
     """A kernel process. Starting is tried again: ipykernel sometimes misses its first client."""
 
-    def __init__(self, arguments: Sequence[str] = (), tries: int = 4) -> None:
+    def __init__(self, arguments: Sequence[str] = (), tries: int = 4, python: str = PYTHON) -> None:
         self.arguments = arguments
+        self.python = python
         self._stack = ExitStack()
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
         self.env = {
@@ -109,7 +110,14 @@ class Kernel:
     def _start(self, folder: Path) -> None:
         self.manager = KernelManager()
         self.manager._kernel_spec = KernelSpec(
-            argv=[PYTHON, "-m", "ipykernel_launcher", "-f", "{connection_file}", *self.arguments],
+            argv=[
+                self.python,
+                "-m",
+                "ipykernel_launcher",
+                "-f",
+                "{connection_file}",
+                *self.arguments,
+            ],
             display_name="test",
             language="python",
         )
