@@ -145,6 +145,20 @@ def test_a_broken_plugin_is_a_line_with_its_reason_and_the_others_work(
     assert why in broken.state
 
 
+def test_a_failed_import_is_tried_again_only_when_the_person_checks(site, tmp_path):
+    count = tmp_path / "imports"
+    code = f"open({str(count)!r}, 'a').write('x')\n"
+    install(site, "plug_x", "tools", "plug_x", f"{code}1 / 0")
+    found = plugins(site, tmp_path)
+    for _ in range(3):
+        assert found.tools() == ()
+    assert count.read_text() == "x"
+    (site / "plug_x.py").write_text(f"{code}{TOOLS.format(name='mended')}")
+    found.load_all()
+    assert [tool.name for tool in found.tools()] == ["mended"]
+    assert found.states()[0].state == "loaded"
+
+
 def test_of_two_plugins_with_one_tools_name_the_first_has_it(site, tmp_path):
     for name in ("plug_a", "plug_b"):
         install(site, name, "tools", name, TOOLS.format(name="count"))

@@ -86,6 +86,7 @@ class Plugins:
     _loaded: dict[EntryPoint, object] = field(default_factory=dict)
     _tools: dict[EntryPoint, tuple[Tool, ...]] = field(default_factory=dict)
     _problems: dict[EntryPoint, str] = field(default_factory=dict)
+    _unimportable: dict[EntryPoint, str] = field(default_factory=dict)
 
     def tools(self) -> tuple[Tool, ...]:
         """The tools of all plug-ins; one whose names are taken brings none."""
@@ -126,7 +127,8 @@ class Plugins:
                 self._problems[entry] = why
 
     def load_all(self) -> None:
-        """Import all of them, so that the list says which are broken."""
+        """Import all of them, also those that failed before, so that the list says which do."""
+        self._unimportable.clear()
         self.tools()
         for kind in KINDS[1:3]:
             for entry in self._enabled(kind):
@@ -177,8 +179,15 @@ class Plugins:
         return self._tools[entry]
 
     def _value(self, entry: EntryPoint) -> object:
+        # An import that fails can take long; it is tried again only when the person checks.
+        if entry in self._unimportable:
+            raise PluginProblem(self._unimportable[entry])
         if entry not in self._loaded:
-            self._loaded[entry] = _imported(entry, self.points.found(self.root()).path)
+            try:
+                self._loaded[entry] = _imported(entry, self.points.found(self.root()).path)
+            except PluginProblem as problem:
+                self._unimportable[entry] = str(problem)
+                raise
             self._problems.pop(entry, None)
         return self._loaded[entry]
 

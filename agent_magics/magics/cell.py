@@ -114,7 +114,8 @@ def prepared(
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
-    always = {tool.name for tool in (*builtins, *([control] if control else []))}
+    own = [tool for tool in builtins if not tool.origin]
+    always = {tool.name for tool in (*own, *([control] if control else []))}
     return Prepared(
         # Instructions come from files, and files can hold secrets.
         services.workspace.redact(

@@ -35,6 +35,7 @@ def panel_view(magics: Controls) -> View:
         ),
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("reviewer", magics.judge),
+        ("hooks", ", ".join(h.name for h in (*magics.hooks.all(), *config.hooks))),
         ("approvals", route.detail),
         ("sandbox", _sandbox(magics)),
         ("workspace", str(magics.services.workspace.root())),
