@@ -315,7 +315,7 @@ def _question(
         # A rule would not silence a hook, so none is offered.
         () if hook else tool.scopes(arguments),
         verdict.reason,
-        f"skill {tool.skill}" if tool.skill else tool.origin or "built-in",
+        tool.origin or (f"skill {tool.skill}" if tool.skill else "built-in"),
         tool.outside(arguments),
         hook=hook,
     )

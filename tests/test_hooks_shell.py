@@ -291,7 +291,7 @@ def test_an_option_given_beforehand_does_not_answer_what_a_hook_asks():
     assert asyncio.run(approver.ask(replace(question, hook=""))).allowed
 
 
-def test_a_saved_session_and_the_outputs_metadata_say_which_hook_tightened(here):
+def test_a_saved_session_says_which_hook_tightened(here):
     agent_magics.hook("before_call", name="no")(lambda told: told.deny("n"))
     ask(here, LIST)
     magics = loaded(here)
@@ -328,3 +328,14 @@ def test_a_program_gives_its_hooks_and_the_configurations_commands_hold_too(home
 def test_what_is_no_hook_is_refused(home):
     with pytest.raises(UsageProblem, match="functions under @"):
         agent_magics.run("Go.", hooks=[print])
+
+
+def test_a_function_that_never_ends_is_stopped_when_its_time_is_up(here):
+    @agent_magics.hook("before_call", timeout=0.3)
+    def endless(_told):
+        while True:
+            pass
+
+    ask(here, LIST)
+    (record,) = loaded(here).session.last.refused
+    assert "hook endless: it took longer than 0.3 s" in record.result + record.reason

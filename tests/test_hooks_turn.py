@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from agent_magics.events import ApprovalAsked, CallJudged, Notice
+from agent_magics.frontends.blocks import Transcript
 from agent_magics.messages import Assistant, Display, ToolResult
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.tool import ToolOutput
@@ -267,6 +268,15 @@ def test_an_interrupt_while_a_hook_works_ends_the_turn():
 
     scene = asyncio.run(scenario())
     assert scene.log.of(ApprovalAsked) == []
+
+
+def test_the_outputs_metadata_says_which_hook_tightened():
+    scene = Scene([LOOK, DONE], [Spy().tool])
+    asked(scene, function("before_call", lambda told: told.deny("not today"), name="no"))
+    transcript = Transcript()
+    blocks = [block for event in scene.log.events for block in transcript.feed(event)]
+    (facts,) = [b.metadata for b in blocks if b.metadata.get("outcome") == "denied"]
+    assert (facts["policy"], facts["hook"]) == ("deny", "hook no: not today")
 
 
 # ---- commands

@@ -16,6 +16,7 @@ from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
 from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
+from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
 from agent_magics.frontends.live_notebook import CellHistory
@@ -23,6 +24,7 @@ from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.packages import InstalledSkills
+from agent_magics.library.plugins import Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.request_log import RequestLogFile
@@ -179,7 +181,7 @@ def make_services(
             Path.home(),
             configured,
             bundled_skills(),
-            packages=installed.places(root()),
+            packages=installed.places(root(), config.disabled_plugins),
             konacode=config.konacode_skills,
         )
 
@@ -229,6 +231,7 @@ def make_services(
     notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
+    plugins = Plugins(root, lambda: configuration().disabled_plugins, names)
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -245,7 +248,8 @@ def make_services(
         notes = memory if magics.memory else None
         live = kernel or (_NoKernel() if shell is not None else None)
         here = notebook if shell is not None else None
-        return builtin_tools(workspace, live, delegation, notes, web, here)
+        own = builtin_tools(workspace, live, delegation, notes, web, here)
+        return (*own, *plugins.tools())
 
     def keys() -> tuple[str, ...]:
         """The variables that hold the keys of models."""
@@ -268,7 +272,7 @@ def make_services(
     )
 
     return Services(
-        stage=Stage(shell),
+        stage=Stage(shell, plugged=PluggedFrontEnds(plugins, workspace.redact)),
         library=library,
         workspace=workspace,
         builtins=builtins,
@@ -276,7 +280,7 @@ def make_services(
         check=check,
         project=lambda: project_instructions(root()),
         configuration=configuration,
-        choose=choose,
+        choose=PluggedChooser(plugins, choose, configuration, environment, workspace.redact),
         endpoints=choose.named,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
@@ -292,6 +296,7 @@ def make_services(
         mcp=mcp,
         hook_environment=hook_environment,
         requests=RequestLogFile(requests),
+        plugins=plugins,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -113,7 +113,7 @@ def _names(tools: str | Iterable[str]) -> tuple[str, ...]:
         words = list(tools)
     except TypeError as error:
         raise UsageProblem(f"tools= takes names of tools, not {tools!r}.") from error
-    if not all(isinstance(word, str) for word in words):  # type: ignore[redundant-expr]  # anyone calls it
+    if not all(isinstance(word, str) for word in words):
         raise UsageProblem(f"tools= takes names of tools, not {words!r}.")
     return tuple(words)
 

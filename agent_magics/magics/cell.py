@@ -126,10 +126,11 @@ def prepared(
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
-    always = {tool.name for tool in (*builtins, *([control] if control else []))}
+    own = [tool for tool in builtins if not tool.origin]
+    always = {tool.name for tool in (*own, *([control] if control else []))}
     threshold = cell.threshold
     if cell.small is not None:
-        names = [tool.name for tool in builtins]
+        names = [tool.name for tool in own]
         said = (cell.prompt, cell.session.conversation, services.workspace)
         tools, threshold = slim(tools, names, *said), min(threshold or THRESHOLD, THRESHOLD)
     return Prepared(

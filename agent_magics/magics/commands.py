@@ -17,6 +17,7 @@ from agent_magics.magics.mcp_commands import mcp
 from agent_magics.magics.model_commands import model, models, test
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
+from agent_magics.magics.plugins_commands import plugins
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
@@ -193,6 +194,7 @@ COMMANDS: tuple[Command, ...] = (
         mcp,
     ),
     Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
+    Command("plugins", "plugins [check]", "what installed packages bring", plugins),
     Command(
         "log",
         "log [--requests FILE|off]",

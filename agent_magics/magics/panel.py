@@ -46,6 +46,7 @@ def panel_view(magics: Controls) -> View:
         ),
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("reviewer", magics.judge),
+        ("hooks", ", ".join(h.name for h in (*magics.hooks.all(), *config.hooks))),
         ("approvals", route.detail),
         ("sandbox", _sandbox(magics)),
         ("recording", _recorded(magics)),

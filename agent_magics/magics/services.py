@@ -12,6 +12,7 @@ from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
+from agent_magics.library.plugins import Plugins
 from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
@@ -204,6 +205,7 @@ class Services:
         hook_environment: The variables of a hook's command: all but those that look like secrets
             and are not named.
         requests: The log of requests to servers.
+        plugins: What installed packages bring.
     """
 
     stage: Stage
@@ -231,6 +233,7 @@ class Services:
     mcp: Servers
     hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
     requests: RequestLogFile
+    plugins: Plugins
 
 
 class Controls(Protocol):

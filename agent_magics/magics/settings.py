@@ -28,6 +28,9 @@ class AgentSettings(Magics):
         "auto",
         help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
     ).tag(config=True)
+    frontend = Unicode(
+        "", help="The front end of an installed plug-in that shows and asks; empty: our own."
+    ).tag(config=True)
     mode = Enum(
         ["", *MODES],
         "",
@@ -179,4 +182,6 @@ class AgentSettings(Magics):
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
         approvals = cast("Approvals", self.approvals)
-        return StageSettings(approvals, self.approval_timeout, times=self.times)
+        return StageSettings(
+            approvals, self.approval_timeout, times=self.times, frontend=self.frontend
+        )

@@ -101,9 +101,10 @@ class TurnTrace:
                 self.open.discard(call_id)
                 self.waiting = 0 if self.open else now
             case Retrying(reason, seconds, attempt):
-                facts = {"attempt": attempt, "seconds": seconds}
-                moment(self._asking(now), "agent_magics.retry", now, facts)
-                self.told.write(self._asking(now), "agent_magics.retry.reason", reason)
+                span = self._asking(now)
+                moment(span, "agent_magics.retry", now, {"attempt": attempt, "seconds": seconds})
+                if span is not None:
+                    self.told.write(span, "agent_magics.retry_reason", reason)
             case AnswerRestarted():
                 moment(self._asking(now), "agent_magics.answer_restarted", now, {})
             case Compacted(before, after):
@@ -126,9 +127,9 @@ class TurnTrace:
                 ident = question.call.id
                 self.judged[ident] = ("approved" if answer.allowed else "refused", answer.by)
                 self.waited[ident] = (now - self.asked.get(ident, now)) / 1e9
-                facts = {"call": ident, "allowed": answer.allowed, "by": answer.by}
-                facts["edited"] = answer.arguments is not None
-                moment(self.agent, "agent_magics.approval_given", now, facts)
+                allowed = {"allowed": answer.allowed, "edited": answer.arguments is not None}
+                given: dict[str, object] = {"call": ident, "by": answer.by}
+                moment(self.agent, "agent_magics.approval_given", now, given | allowed)
             case CallStarted(call):
                 self.tool = self._executed(call.name, call.id, call.arguments, now)
             case CallFinished():
