@@ -81,8 +81,9 @@ class Turn:
         options: Further settings of the provider.
         offered: Gives the part of the tools that the next request shows; None: all of them.
         attachments: What the notebook puts beside the prompt.
-        small: Whether the model is a small one: one call of an answer is run, and a repeated call
-            or the limit is followed by one request, without tools, of the question and the results.
+        small: Whether the model is a small one: tools are described in words, one call of an answer
+            is run, and a repeated call or the limit is followed by one request, without tools, of
+            the question and the results.
     """
 
     model: Model
@@ -133,7 +134,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.window,
         turn.options,
         (*history, prompt),
-        most_calls=1 if turn.small else 0,
+        small=turn.small,
     )
     runner = CallRunner(
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits

@@ -40,6 +40,7 @@ class Request:
         nudge: A line for this request only; it never enters the history.
         max_output: A limit on the answer in tokens; None: the server's own.
         options: Further settings of the provider (temperature …), by the wire's own names.
+        words: Whether the tools are described in words, whatever the server could take.
     """
 
     system: str
@@ -49,6 +50,7 @@ class Request:
     nudge: str = ""
     max_output: int | None = None
     options: Mapping[str, JSON] = field(default_factory=dict)
+    words: bool = False
 
 
 Streamed: TypeAlias = (
