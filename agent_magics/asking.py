@@ -43,7 +43,7 @@ class Asking:
         offered: Gives what the next request offers.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
-        most_calls: Calls of one answer that are kept; 0: all.
+        small: Whether tools are described in words, and one call of an answer is kept.
         conversation: Up to now; grows by each answer, and by what `add` is given.
         requests: How often the model was asked.
         usage: Tokens of the turn, summaries included.
@@ -56,7 +56,7 @@ class Asking:
     window: int
     options: Mapping[str, JSON]
     conversation: Conversation
-    most_calls: int = 0
+    small: bool = False
     requests: int = 0
     usage: Usage = Usage()
     purpose: Purpose = "answer"
@@ -91,7 +91,9 @@ class Asking:
             ModelError: No usable answer.
         """
         tools = self.offered() if tool_choice == "auto" else ()
-        request = Request(self.system, (), tools, tool_choice, nudge, options=self.options)
+        request = Request(
+            self.system, (), tools, tool_choice, nudge, options=self.options, words=self.small
+        )
         request = replace(request, purpose=self.purpose)
         async for event in self._fitted(self._fitter.fit(self.conversation)):
             yield event
@@ -151,8 +153,8 @@ class Asking:
         self.usage += answer.usage
         message = normalised(answer, known_ids(self.conversation))
         message = replace(message, model=self.model.name)
-        if self.most_calls and len(message.calls) > self.most_calls:
-            message = replace(message, calls=message.calls[: self.most_calls])
+        if self.small and len(message.calls) > 1:
+            message = replace(message, calls=message.calls[:1])
         self.add(message)
         yield MessageAdded(message)
         suspicion = self._fitter.suspicion(sent, answer)

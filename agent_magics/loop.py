@@ -88,8 +88,9 @@ class Turn:
         purpose: What the answers are for.
         epilogue: What is to be told of the turn right before its end.
         hooks: The person's own checks around calls; None: there are none.
-        small: Whether the model is a small one: one call of an answer is run, and a repeated call
-            or the limit is followed by one request, without tools, of the question and the results.
+        small: Whether the model is a small one: tools are described in words, one call of an answer
+            is run, and a repeated call or the limit is followed by one request, without tools, of
+            the question and the results.
     """
 
     model: Model
@@ -143,7 +144,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.window,
         turn.options,
         (*history, prompt),
-        most_calls=1 if turn.small else 0,
+        small=turn.small,
     )
     asking.purpose = turn.purpose
     runner = CallRunner(

@@ -41,7 +41,6 @@ THRESHOLD = 12
 """Tools beyond which foreign ones are found with `find_tools`."""
 MAP = "a map of the workspace"
 BASE = SMALL
-OPTIONS: Mapping[str, object] = {"parallel_tool_calls": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,8 @@ class Small:
     def told(self) -> str:
         """What the panel and the preview say."""
         on = (
-            f"on, {self.why}: short instructions and tools, a map of the workspace, one call at a "
-            "time, a repeated call ends in an answer; off with %config AgentMagics.small = 'off'"
+            f"on, {self.why}: short instructions, tools in words, a map of the workspace, one call "
+            "at a time, an answer after a repeated call; off with %config AgentMagics.small = 'off'"
         )
         return f"{on}\n{self.warning}" if self.warning else on
 
@@ -123,7 +122,6 @@ def slimmed(turn: Turn, small: Small) -> Turn:
         small=True,
         limits=limits,
         window=turn.window or small.window,
-        options={**OPTIONS, **turn.options},
     )
 
 

@@ -25,9 +25,9 @@ _LARGEST = 2_000_000
 """Bytes of an answer that are read: `/api/show` holds the licence."""
 
 TEMPLATE = (
-    "The server's chat template has no form for tool calls, so the model is told in words how to "
-    "write one. If a template that has one exists for this model, use it (llama.cpp: --jinja "
-    "--chat-template-file FILE)."
+    "The server's chat template has no form for tool calls. The profile for small models does not "
+    "need one; for other clients, or with the profile off, start the server with one that has it "
+    "(llama.cpp: --jinja --chat-template-file FILE)."
 )
 
 
