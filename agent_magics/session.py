@@ -40,6 +40,7 @@ from agent_magics.messages import (
     Assistant,
     Conversation,
     Display,
+    Message,
     ToolCall,
     ToolResult,
     Usage,
@@ -292,6 +293,15 @@ class Session:
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
+    def _add(self, message: Message, record: _Record) -> None:
+        record.streamed = ""
+        self.conversation = appended(self.conversation, message)
+        if isinstance(message, Assistant):
+            record.requests += 1
+            record.usage += message.usage
+            self.usage += message.usage
+            record.asked.update((call.id, call) for call in message.calls)
+
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
             case TextDelta(text):
@@ -299,13 +309,7 @@ class Session:
             case AnswerRestarted():
                 record.streamed = ""
             case MessageAdded(message):
-                record.streamed = ""
-                self.conversation = appended(self.conversation, message)
-                if isinstance(message, Assistant):
-                    record.requests += 1
-                    record.usage += message.usage
-                    self.usage += message.usage
-                    record.asked.update((call.id, call) for call in message.calls)
+                self._add(message, record)
             case PolicyChanged(rule):
                 self.policy = self.policy.with_rule(rule)
             case Compacted(conversation=conversation):

@@ -19,6 +19,7 @@
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
     mcp_servers: {NAME: {…}}         # see config_mcp
+    mcpServers: {NAME: {…}}          # the same, as other programs write it
     hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
     disabled_plugins: [NAME]         # installed packages, or names that they bring
 
