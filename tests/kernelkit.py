@@ -87,11 +87,13 @@ class Kernel:
         self,
         arguments: Sequence[str] = (),
         tries: int = 4,
+        python: str = PYTHON,
         *,
         variables: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> None:
         self.arguments = arguments
+        self.python = python
         self.cwd = cwd
         self._stack = ExitStack()
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
@@ -118,7 +120,14 @@ class Kernel:
     def _start(self, folder: Path) -> None:
         self.manager = KernelManager()
         self.manager._kernel_spec = KernelSpec(
-            argv=[PYTHON, "-m", "ipykernel_launcher", "-f", "{connection_file}", *self.arguments],
+            argv=[
+                self.python,
+                "-m",
+                "ipykernel_launcher",
+                "-f",
+                "{connection_file}",
+                *self.arguments,
+            ],
             display_name="test",
             language="python",
         )
