@@ -144,6 +144,8 @@ def test_a_recording_can_be_read_and_its_notebook_asks_what_it_answers(path):
 
 
 if __name__ == "__main__":
+    if unknown := set(sys.argv[1:]) - set(names()):
+        sys.exit(f"There is no notebook {min(unknown)!r}; there are: {', '.join(names())}.")
     with pytest.MonkeyPatch.context() as patch:
         without_settings_of_the_person(patch)
         for chosen in sys.argv[1:] or names():
