@@ -17,6 +17,7 @@ from agent_magics.frontends.stage import StageSettings
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.background import in_background
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
@@ -291,6 +292,10 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
+    lines: list[str] = []
+    in_background(lambda: services.mcp.ready(lambda line, _wrong: lines.append(line)))
+    for line in lines:
+        print(line)
     ready = prepared(cell, services)
     return preview_view(
         ready.system,
