@@ -156,10 +156,17 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the policy says of one call, and why."""
+    """What the policy says of one call, and why.
+
+    Args:
+        decision: What happens to it.
+        reason: In a few words.
+        by: Who decided: `policy`, or the hook that made it stricter.
+    """
 
     decision: Decision
     reason: str
+    by: str = "policy"
 
 
 @dataclass(frozen=True, slots=True)

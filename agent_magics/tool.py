@@ -86,7 +86,7 @@ class Tool:
         outside: Whether a call reaches outside the workspace.
         always: What an "always" button of a call would allow; empty: the button is not offered.
         commands: What the operand consists of, if it is a shell command; never raises.
-        origin: Who brought it, for the person, if neither the package nor a skill did.
+        origin: Who brought it, for the person; empty for built-in tools and those of skills.
     """
 
     name: str
