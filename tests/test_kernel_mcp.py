@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,20 +25,17 @@ def executed(folder: Path, cells: list[str], *says: Says) -> str:
     variables = own_variables(home) | {"AGENT_MAGICS_DATA": str(folder / "data")}
     config = Path(variables["AGENT_MAGICS_CONFIG"])
     config.parent.mkdir(parents=True)
-    server = {"command": sys.executable, "args": [str(HERE / "mcp_server.py")]}
+    # The folder is a mark by which its processes are found.
+    server = {"command": sys.executable, "args": [str(HERE / "mcp_server.py"), str(folder)]}
     rules = {"allow": ["mcp__tester__*"]}
     config.write_text(yaml.safe_dump({"mcp_servers": {"tester": server}, "policy": rules}))
-    notebook = new_notebook(
-        cells=[new_code_cell("%load_ext agent_magics"), *map(new_code_cell, cells)]
-    )
+    notebook = new_notebook(cells=[new_code_cell(c) for c in ("%load_ext agent_magics", *cells)])
     with Endpoint() as endpoint:
         endpoint.script("m", *says)
         asked = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
         environment = variables | asked | {"AGENT_MAGICS_MODEL": "m"}
-        client = NotebookClient(
-            notebook, timeout=120, resources={"metadata": {"path": str(folder)}}
-        )
-        client.execute(env=environment)
+        where = {"metadata": {"path": str(folder)}}
+        NotebookClient(notebook, timeout=120, resources=where).execute(env=environment)
     nbformat.validate(notebook)
     outputs = [output for cell in notebook.cells for output in cell.outputs]
     return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs)
@@ -59,7 +55,6 @@ def test_a_server_works_in_a_kernel_and_ends_with_it(tmp_path):
     assert "my token is" in shown  # its stderr is in its log
     assert "running (tester 1.5" in shown
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    mine = [line for line in listed.stdout.splitlines() if str(HERE / "mcp_server.py") in line]
-    assert not [line for line in mine if "guard.py" in line and str(os.getpid()) in line]
+    assert not [line for line in listed.stdout.splitlines() if f"mcp_server.py {tmp_path}" in line]
     log = (tmp_path / "data" / "mcp" / "tester.log").read_text(encoding="utf-8")
     assert "stopped: closed" in log or "ended" in log

@@ -54,16 +54,14 @@ def test_servers_written_with_the_python_sdk(python_servers, tmp_path):
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not there")
 def test_servers_written_with_the_typescript_sdk(tmp_path):
-    packages = ["everything", "filesystem"]
-    names = [f"@modelcontextprotocol/server-{name}" for name in packages]
+    arguments = {"everything": [], "filesystem": [str(tmp_path)]}
+    names = [f"@modelcontextprotocol/server-{name}" for name in arguments]
     subprocess.run(["npm", "install", "--silent", *names], check=True, cwd=tmp_path)
     places = tmp_path / "node_modules" / ".bin"
-    specs = [
-        server_spec(
-            name, {"command": str(places / f"mcp-server-{name}"), "args": [str(tmp_path)]}, "user"
-        )
-        for name in packages
-    ]
+    specs = []
+    for name, words in arguments.items():
+        entry = {"command": str(places / f"mcp-server-{name}"), "args": words}
+        specs.append(server_spec(name, entry, "user"))
 
     async def work(rig):
         echo = await rig.call("mcp__everything__echo", message="hello")
