@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 
 from agent_magics.calls import Limits
 from agent_magics.context import estimated_tokens
-from agent_magics.errors import ToolError
+from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
 from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before
 from agent_magics.messages import Assistant, Attachment, User, unanswered
 from agent_magics.policy import Policy, Rule
 from agent_magics.providers.served import Served, served
 from agent_magics.providers.sizes import size_of
+from agent_magics.scripting.options import checked
 from agent_magics.tool import ToolOutput
 from agent_magics.tools.briefing import brief, called_for, relative
 from agent_magics.tools.mapping import workspace_map
@@ -172,7 +173,7 @@ def test_a_map_says_what_is_in_each_file(tmp_path: Path) -> None:
     )
     text = workspace_map(workspace, 700)
     assert "README.md begins: # Shop Keeps books." in text
-    assert "shop/cart.py: Carts. | TAX, class Cart (One.), total() (Sum it up.)" in text
+    assert "shop/cart.py: Carts. | TAX = 19, class Cart (One.), total() (Sum it up.)" in text
     assert "data.csv: 2 rows; columns a, b" in text
     assert "book.ipynb: Means; notebook with 1 code cell and 1 others" in text
     assert "set.json: keys interval" in text
@@ -361,3 +362,10 @@ def test_a_refused_call_that_is_repeated_is_not_asked_about_again() -> None:
     scene.session.policy = Policy((Rule("write", "ask"),))
     result = small(scene)
     assert (result.text, len(scene.person.asked), write.ran) == ("Not done.", 1, [])
+
+
+def test_a_programs_word_about_small_models_is_checked() -> None:
+    assert checked({"small": "on"}).small == "on"
+    assert checked({}).small == "auto"
+    with pytest.raises(UsageProblem, match="small is one of auto, on, off"):
+        checked({"small": "maybe"})
