@@ -25,8 +25,9 @@ from agent_magics.policy import Policy, Rule
 from agent_magics.providers.served import Served, served
 from agent_magics.providers.sizes import size_of
 from agent_magics.scripting.options import checked
-from agent_magics.tool import ToolOutput
-from agent_magics.tools.briefing import brief, called_for, relative
+from agent_magics.tool import Tool, ToolOutput
+from agent_magics.tools.briefing import brief, called_for, reading_first, relative
+from agent_magics.tools.changing import edit_tool
 from agent_magics.tools.mapping import workspace_map
 from agent_magics.tools.workspace import Workspace
 from tests.turns import Scene, Spy, call, calls
@@ -243,6 +244,28 @@ def test_results_and_errors_name_relative_paths() -> None:
         told = asyncio.run(ran(text, fails=fails))
         assert told == "a.py is in ., not in /home/me/workshop"
     assert relative("nothing", "/") == "nothing"
+
+
+def test_an_edit_reads_by_itself_but_no_file_that_reading_would_ask_about(tmp_path: Path) -> None:
+    workspace = filled(tmp_path, {"a.py": "n = 45\n", ".env": "K=1\n"})
+    plain = edit_tool(workspace)
+    eager = reading_first(plain, workspace)
+
+    def made(tool: Tool, path: str, old: str) -> str:
+        arguments = {"path": path, "old": old, "new": "n = 60"}
+        try:
+            tool.preview(arguments)
+            return asyncio.run(tool.run(arguments, print)).text
+        except ToolError as error:
+            return str(error)
+
+    assert "read it first" in made(plain, "a.py", "n = 45")
+    assert "read it first" in made(eager, ".env", "K=1")
+    assert "nowhere" in made(eager, "a.py", "wholly else")
+    made(eager, "a.py", "n = 45")
+    assert (tmp_path / "a.py").read_text(encoding="utf-8") == "n = 60\n"
+    assert (tmp_path / ".env").read_text(encoding="utf-8") == "K=1\n"
+    assert "gone.py" in made(eager, "gone.py", "x")
 
 
 def test_tools_are_offered_when_the_prompt_calls_for_them() -> None:

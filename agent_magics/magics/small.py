@@ -22,7 +22,7 @@ from agent_magics.providers.served import TEMPLATE
 from agent_magics.providers.sizes import SMALL_BELOW
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
-from agent_magics.tools.briefing import brief, called_for
+from agent_magics.tools.briefing import brief, called_for, reading_first
 from agent_magics.tools.mapping import workspace_map
 from agent_magics.tools.workspace import Workspace
 
@@ -111,7 +111,8 @@ def slim(
     def folder() -> str:
         return str(workspace.root())
 
-    return tuple(brief(t, folder) for t in called_for(tools, builtins, prompt, conversation))
+    chosen = called_for(tools, builtins, prompt, conversation)
+    return tuple(brief(reading_first(tool, workspace), folder) for tool in chosen)
 
 
 def slimmed(turn: Turn, small: Small) -> Turn:
