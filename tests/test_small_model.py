@@ -302,6 +302,10 @@ def test_a_call_after_a_change_is_no_repetition() -> None:
     assert made_before([test, edit], "run_shell", '{"n": 1}') is None
     assert made_before([step(), step("read")], "look", '{"n": 1}') == step()
     assert made_before([edit, step()], "look", '{"n": 3}') is None
+    failed = replace(edit, ok=False)
+    assert made_before([failed], "edit", '{"n": 2}') == failed
+    assert made_before([failed, step("read")], "edit", '{"n": 2}') is None
+    assert made_before([test, failed], "run_shell", '{"n": 1}') == test
 
 
 def test_the_closing_prompt_holds_question_and_results_once_each_as_data() -> None:
