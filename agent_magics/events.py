@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_magics.differences import Comparison
 from agent_magics.messages import Display, Message, ToolCall, ToolResult, Usage
 from agent_magics.policy import Answer, Rule, Scope, Verdict
 
@@ -24,12 +25,13 @@ class Question:
         preview: What the person must see before answering, whole.
         scopes: The "always" choices on offer, narrowest first.
         reason: Why the policy asks.
-        origin: Who brought the tool: `built-in`, or `skill NAME`.
+        origin: Who brought the tool: `built-in`, `skill NAME`, or `MCP server NAME`.
         outside: Whether the call reaches outside the workspace.
         heading: What a yes means.
         editable: Whether the call may run with other arguments; not where it stands for a question
             of another kind.
         following: How many calls of the same message wait behind this one.
+        hook: The hook that wants a person's word; only a person may give it.
     """
 
     call: ToolCall
@@ -42,6 +44,7 @@ class Question:
     heading: str = "Run this?"
     editable: bool = True
     following: int = 0
+    hook: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,13 @@ class Compacted:
     conversation: tuple[Message, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayCompared:
+    """A replayed turn was compared with its recording; comes right before `TurnEnded`."""
+
+    comparison: Comparison
+
+
 Ending: TypeAlias = Literal[
     "answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"
 ]
@@ -220,6 +230,7 @@ class TurnEnded:
         seconds: Wall time.
         requests: How often the model was asked.
         text: What to tell the person, when the turn did not end with an answer.
+        cost: Of the whole turn, in the currency of the prices; None: no prices are known.
     """
 
     reason: Ending
@@ -227,6 +238,7 @@ class TurnEnded:
     seconds: float
     requests: int
     text: str = ""
+    cost: float | None = None
 
 
 Event: TypeAlias = (
@@ -247,5 +259,6 @@ Event: TypeAlias = (
     | Retrying
     | Notice
     | Compacted
+    | ReplayCompared
     | TurnEnded
 )

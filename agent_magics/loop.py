@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.context import estimated_tokens, sent_text
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.finishing import FAILED, MADE, Step, closing, made_before
 from agent_magics.finishing import SYSTEM as CLOSING
@@ -26,7 +25,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model
+from agent_magics.ports import Approver, Checker, Clock, Hooks, Model, Purpose
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -63,6 +62,11 @@ _TEXTS: dict[Ending, str] = {
 }
 
 
+def nothing_more(_ended: TurnEnded) -> tuple[Event, ...]:
+    """For turns that need no epilogue."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Everything that is fixed for one turn.
@@ -81,6 +85,9 @@ class Turn:
         options: Further settings of the provider.
         offered: Gives the part of the tools that the next request shows; None: all of them.
         attachments: What the notebook puts beside the prompt.
+        purpose: What the answers are for.
+        epilogue: What is to be told of the turn right before its end.
+        hooks: The person's own checks around calls; None: there are none.
         small: Whether the model is a small one: tools are described in words, one call of an answer
             is run, and a repeated call or the limit is followed by one request, without tools, of
             the question and the results.
@@ -99,6 +106,9 @@ class Turn:
     options: dict[str, object] = field(default_factory=dict)
     offered: Callable[[], tuple[Tool, ...]] | None = None
     attachments: tuple[Attachment, ...] = ()
+    purpose: Purpose = "answer"
+    epilogue: Callable[[TurnEnded], tuple[Event, ...]] = nothing_more
+    hooks: Hooks | None = None
     small: bool = False
 
 
@@ -136,12 +146,18 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         (*history, prompt),
         small=turn.small,
     )
+    asking.purpose = turn.purpose
     runner = CallRunner(
-        turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
+        turn.tools,
+        turn.skills,
+        turn.policy,
+        turn.approver,
+        turn.check,
+        turn.clock,
+        turn.limits,
+        turn.hooks,
     )
     yield MessageAdded(prompt)
-    if prompt.attachments:
-        yield _attached(prompt)
     nudge, circling = "", ""
     while not circling and not (limit := _limit_reached(turn, asking, watch)):
         async for event in asking.answer(nudge):
@@ -170,13 +186,6 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     last = _closed(turn, asking, watch, prompt, ending) if short else None
     async for event in last or _last_word(turn, asking, watch, why, ending):
         yield event
-
-
-def _attached(prompt: User) -> Notice:
-    """What the person is told of all that goes with their prompt."""
-    titles = "; ".join(item.title for item in prompt.attachments)
-    tokens = estimated_tokens(sent_text(prompt)) - estimated_tokens(prompt.text)
-    return Notice(f"Sent with the prompt: {titles} (about {tokens} tokens).")
 
 
 def _go_on(message: Assistant, watch: _Watch) -> str:
@@ -265,7 +274,8 @@ async def _last_word(
 def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
     limits = turn.limits
     if asking.requests >= limits.requests:
-        return f"{limits.requests} requests to the model in this turn"
+        plural = "" if limits.requests == 1 else "s"
+        return f"{limits.requests} request{plural} to the model in this turn"
     if limits.tokens and asking.usage.input + asking.usage.output >= limits.tokens:
         return f"the budget of {limits.tokens} tokens is used up"
     if limits.cost and limits.cost_of(asking.usage) >= limits.cost:
@@ -277,4 +287,11 @@ def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
 
 def _ended(turn: Turn, asking: Asking, watch: _Watch, ending: Ending, text: str = "") -> TurnEnded:
     seconds = turn.clock() - watch.started
-    return TurnEnded(ending, asking.usage, seconds, asking.requests, text or _TEXTS.get(ending, ""))
+    return TurnEnded(
+        ending,
+        asking.usage,
+        seconds,
+        asking.requests,
+        text or _TEXTS.get(ending, ""),
+        turn.limits.known_cost(asking.usage),
+    )

@@ -10,10 +10,11 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
+from agent_magics.differences import Comparison
 from agent_magics.errors import AgentMagicsError
 from agent_magics.events import (
     AnswerRestarted,
@@ -26,6 +27,7 @@ from agent_magics.events import (
     MessageAdded,
     PolicyChanged,
     Question,
+    ReplayCompared,
     TextDelta,
     TurnEnded,
     TurnStarted,
@@ -38,6 +40,7 @@ from agent_magics.messages import (
     Assistant,
     Conversation,
     Display,
+    Message,
     ToolCall,
     ToolResult,
     Usage,
@@ -62,7 +65,7 @@ class CallRecord:
         asked: The arguments the model wrote.
         ran: The arguments that ran; None if it did not run.
         decision: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
-        by: Who decided: `policy`, or see `Answer.by`.
+        by: Who decided: `policy`, `hook NAME`, or see `Answer.by`.
         reason: The words that came with the decision.
         outcome: See `CallFinished`.
         result: What the model read.
@@ -98,6 +101,8 @@ class TurnResult:
         requests: How often the model was asked.
         seconds: Wall time.
         changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
+        replay: What went otherwise than in the recording that was played; None: none was.
+        cost: See `TurnEnded`.
     """
 
     text: str
@@ -111,6 +116,8 @@ class TurnResult:
     requests: int
     seconds: float
     changed_files: tuple[str, ...] = ()
+    replay: Comparison | None = None
+    cost: float | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -150,6 +157,7 @@ class _Record:
     usage: Usage = Usage()
     requests: int = 0
     streamed: str = ""
+    replay: Comparison | None = None
 
 
 @dataclass(slots=True)
@@ -163,11 +171,13 @@ class Session:
         active: The skills in force, in the order of their use.
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
+        cost: Of all turns whose price is known; None: of none.
         last: The newest turn's result.
         id: Under what it is saved; empty before that.
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
         refusals: Calls of all turns that were not allowed to run.
+        ended: All turns of this kernel, without their calls and messages.
     """
 
     name: str = "default"
@@ -176,10 +186,12 @@ class Session:
     active: tuple[ActiveSkill, ...] = ()
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
+    cost: float | None = None
     last: TurnResult | None = None
     id: str = ""
     found_tools: set[str] = field(default_factory=set)
     refusals: list[CallRecord] = field(default_factory=list)
+    ended: list[TurnResult] = field(default_factory=list)
 
     async def ask(
         self,
@@ -210,6 +222,9 @@ class Session:
         started = turn.clock()
 
         def happened(event: Event) -> None:
+            if isinstance(event, TurnEnded):
+                for further in turn.epilogue(event):
+                    happened(further)
             self._reduce(event, record)
             renderer.show(event)
             for observer in observers:
@@ -223,17 +238,18 @@ class Session:
                     happened(event)
         except asyncio.CancelledError:
             self._close("interrupted by the person", record)
-            happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
+            happened(_early("interrupted", record, turn, started, "Interrupted."))
             raise
         except AgentMagicsError as error:
             self._close(f"the turn failed: {error}", record)
-            happened(self._early("failed", record, turn.clock() - started, str(error)))
+            happened(_early("failed", record, turn, started, str(error)))
             raise
         finally:
             self._close("the turn broke off", record)
             self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
+            self.ended.append(replace(self.last, calls=(), conversation=()))
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:
@@ -264,6 +280,7 @@ class Session:
         """Forget the conversation; skills and session rules stay, as they are not part of it."""
         self.conversation = ()
         self.usage = Usage()
+        self.cost = None
         self.last = None
         self.id = ""
         self.found_tools.clear()
@@ -276,8 +293,14 @@ class Session:
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
-    def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
-        return TurnEnded(reason, record.usage, seconds, record.requests, text)
+    def _add(self, message: Message, record: _Record) -> None:
+        record.streamed = ""
+        self.conversation = appended(self.conversation, message)
+        if isinstance(message, Assistant):
+            record.requests += 1
+            record.usage += message.usage
+            self.usage += message.usage
+            record.asked.update((call.id, call) for call in message.calls)
 
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
@@ -286,27 +309,25 @@ class Session:
             case AnswerRestarted():
                 record.streamed = ""
             case MessageAdded(message):
-                record.streamed = ""
-                self.conversation = appended(self.conversation, message)
-                if isinstance(message, Assistant):
-                    record.requests += 1
-                    record.usage += message.usage
-                    self.usage += message.usage
-                    record.asked.update((call.id, call) for call in message.calls)
+                self._add(message, record)
             case PolicyChanged(rule):
                 self.policy = self.policy.with_rule(rule)
             case Compacted(conversation=conversation):
                 self.conversation = conversation
             case CallJudged(call, verdict):
-                record.judged[call.id] = (verdict.decision, "policy", verdict.reason)
+                record.judged[call.id] = (verdict.decision, verdict.by, verdict.reason)
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
                 record.usage += event.usage
                 self.usage += event.usage
                 record.calls.append(_call_record(event, record))
+            case ReplayCompared(comparison):
+                record.replay = comparison
             case TurnEnded():
                 record.ended = event
+                if event.cost is not None:
+                    self.cost = (self.cost or 0.0) + event.cost
             case _:
                 pass
 
@@ -328,11 +349,21 @@ class Session:
             ended.reason if ended else "failed",
             record.requests,
             ended.seconds if ended else 0.0,
+            replay=record.replay,
+            cost=ended.cost if ended else None,
         )
+
+
+def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: str) -> TurnEnded:
+    """The end of a turn that did not come to its own."""
+    seconds, cost = turn.clock() - started, turn.limits.known_cost(record.usage)
+    return TurnEnded(reason, record.usage, seconds, record.requests, text, cost)
 
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
     reason = answer.scope.label if answer.scope else answer.reason or question.reason
+    if question.hook and answer.reason:
+        reason = f"{answer.reason} (asked, since {question.reason})"
     return ("approved" if answer.allowed else "refused", answer.by, reason)
 
 

@@ -28,6 +28,9 @@ class AgentSettings(Magics):
         "auto",
         help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
     ).tag(config=True)
+    frontend = Unicode(
+        "", help="The front end of an installed plug-in that shows and asks; empty: our own."
+    ).tag(config=True)
     mode = Enum(
         ["", *MODES],
         "",
@@ -90,6 +93,12 @@ class AgentSettings(Magics):
         help="Project skills you have not trusted: ask before their text or code is used; allow: "
         "use them without asking; never: their code is not imported, trusted or not.",
     ).tag(config=True)
+    skill_displays = Enum(
+        ["inert", "active"],
+        "inert",
+        help="What tools of skills show: inert (pictures, tables, text; no script, no style), or "
+        "active: as they made it. Your own code shows what it likes.",
+    ).tag(config=True)
     skill_selection = Enum(
         ["user", "model", "both"],
         "user",
@@ -127,8 +136,26 @@ class AgentSettings(Magics):
     session_days = Int(
         90, min=0, help="Days without a turn after which a saved session is removed; 0: never."
     ).tag(config=True)
+    replay_tools = Enum(
+        ["run", "recorded"],
+        "run",
+        help="Tools of a replay (model replay:FILE): run, or answered as they were recorded.",
+    ).tag(config=True)
+    replay_strict = Bool(
+        False, help="End the cell with an error where a replay goes otherwise than recorded."
+    ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."
+    ).tag(config=True)
+
+    tracing = Enum(
+        ["auto", "on", "off"],
+        "auto",
+        help="OpenTelemetry spans of your cells: auto (where your program has loaded it), on, off. "
+        "They go where your tracer provider sends them, else nowhere.",
+    ).tag(config=True)
+    trace_content = Bool(
+        False, help="Put prompts, answers, arguments and results into the spans, too."
     ).tag(config=True)
 
     undo_megabytes = Int(
@@ -155,4 +182,6 @@ class AgentSettings(Magics):
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
         approvals = cast("Approvals", self.approvals)
-        return StageSettings(approvals, self.approval_timeout, times=self.times)
+        return StageSettings(
+            approvals, self.approval_timeout, times=self.times, frontend=self.frontend
+        )

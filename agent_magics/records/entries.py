@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from agent_magics.differences import Comparison
 from agent_magics.messages import Conversation, Message, Usage, User
 from agent_magics.policy import Rule
 
@@ -135,8 +136,15 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """The turn was a replay, and this is what went otherwise."""
+
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
 class TurnClosed:
-    """A turn ended; `total` are the tokens of the session up to here."""
+    """A turn ended; `total` are the tokens of the session up to here, `cost` that of the turn."""
 
     reason: str
     usage: Usage = Usage()
@@ -144,6 +152,7 @@ class TurnClosed:
     seconds: float = 0.0
     requests: int = 0
     text: str = ""
+    cost: float | None = None
 
 
 Entry: TypeAlias = (
@@ -156,5 +165,6 @@ Entry: TypeAlias = (
     | RulesSet
     | SkillsSet
     | Named
+    | Compared
     | TurnClosed
 )

@@ -12,6 +12,7 @@ from typing import TypeAlias, get_args
 
 from agent_magics.messages import JSON, User
 from agent_magics.policy import Decision, Rule
+from agent_magics.records.comparisons import decoded_comparison, encoded_comparison
 from agent_magics.records.encoding import (
     Redact,
     decoded,
@@ -24,6 +25,7 @@ from agent_magics.records.encoding import (
 from agent_magics.records.entries import (
     CallDecided,
     CallEnded,
+    Compared,
     Entry,
     Head,
     KeptSkill,
@@ -104,6 +106,8 @@ def _value(entry: Entry, redact: Redact) -> dict[str, JSON]:
             return {"kind": "skills", "skills": [_skill(skill, redact) for skill in skills_set]}
         case Named(name):
             return {"kind": "name", "name": redact(name)}
+        case Compared(comparison):
+            return {"kind": "replay"} | encoded_comparison(comparison, redact)
         case TurnClosed():
             return {"kind": "end", "reason": entry.reason} | _closed(entry, redact)
 
@@ -135,7 +139,7 @@ def _closed(entry: TurnClosed, redact: Redact) -> dict[str, JSON]:
             "requests": entry.requests,
             "text": redact(entry.text),
         }
-    )
+    ) | ({} if entry.cost is None else {"cost": round(entry.cost, 9)})
 
 
 def _rule(rule: Rule, redact: Redact) -> dict[str, str]:
@@ -199,7 +203,8 @@ def _end(fields: Fields) -> TurnClosed:
     reason, text = _texts(fields, "reason", "text")
     usage, total = (decoded_usage(fields.get(name, {})) for name in ("usage", "total"))
     seconds, requests = _number(fields, "seconds"), _whole(fields, "requests")
-    return TurnClosed(reason, usage, total, seconds, requests, text)
+    cost = _number(fields, "cost") if fields.get("cost") is not None else None
+    return TurnClosed(reason, usage, total, seconds, requests, text, cost)
 
 
 _READERS: dict[str, Callable[[Fields], Entry]] = {
@@ -212,6 +217,7 @@ _READERS: dict[str, Callable[[Fields], Entry]] = {
     "rules": _rules,
     "skills": _skills,
     "name": _name,
+    "replay": lambda fields: Compared(decoded_comparison(fields)),
     "end": _end,
 }
 

@@ -22,6 +22,7 @@ from agent_magics.events import (
     Event,
     MessageAdded,
     PolicyChanged,
+    ReplayCompared,
     TurnEnded,
     TurnStarted,
 )
@@ -32,6 +33,7 @@ from agent_magics.records.encoding import Redact
 from agent_magics.records.entries import (
     CallDecided,
     CallEnded,
+    Compared,
     Entry,
     Head,
     KeptSkill,
@@ -171,6 +173,8 @@ class Recorder:
                 self._write_conversation()
             case PolicyChanged():
                 self._write_rules()
+            case ReplayCompared(comparison):
+                self._write(Compared(comparison))
             case TurnEnded():
                 self._ended = event
             case _:
@@ -182,13 +186,15 @@ class Recorder:
                 self._titles[call.id] = title
             case CallJudged(call, verdict):
                 decided = CallDecided(
-                    call.id, self._title(call.id), verdict.decision, "policy", verdict.reason
+                    call.id, self._title(call.id), verdict.decision, verdict.by, verdict.reason
                 )
                 self._decided[call.id] = decided
             case ApprovalGiven(question, answer):
                 ident = question.call.id
                 word = "approved" if answer.allowed else "refused"
                 reason = answer.scope.label if answer.scope else answer.reason or question.reason
+                if question.hook and answer.reason:
+                    reason = f"{answer.reason} (asked, since {question.reason})"
                 self._decided[ident] = CallDecided(
                     ident, self._title(ident), word, answer.by, reason
                 )
@@ -232,7 +238,7 @@ class Recorder:
         if self._ended is not None:
             event, total = self._ended, self.session.usage
             words = (event.reason, event.usage, total, event.seconds, event.requests, event.text)
-            self._write(TurnClosed(*words))
+            self._write(TurnClosed(*words, cost=event.cost))
         self._sync()
 
     def _sync(self) -> None:
