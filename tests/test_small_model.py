@@ -20,8 +20,11 @@ from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
 from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before
+from agent_magics.magics.services import ModelChoice
+from agent_magics.magics.small import small_for
 from agent_magics.messages import Assistant, Attachment, User, unanswered
 from agent_magics.policy import Policy, Rule
+from agent_magics.providers.scripted import ScriptedModel
 from agent_magics.providers.served import Served, served
 from agent_magics.providers.sizes import size_of
 from agent_magics.scripting.options import checked
@@ -396,3 +399,37 @@ def test_a_programs_word_about_small_models_is_checked() -> None:
     assert checked({}).small == "auto"
     with pytest.raises(UsageProblem, match="small is one of auto, on, off"):
         checked({"small": "maybe"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "configured", "size", "on"),
+    [
+        ("auto", "auto", 1.5, True),
+        ("auto", "auto", 7.0, False),
+        ("auto", "auto", None, False),
+        ("auto", "on", None, True),
+        ("auto", "off", 1.5, False),
+        ("off", "on", 1.5, False),
+        ("on", "off", 70.0, True),
+    ],
+)
+def test_the_kernels_word_goes_before_the_files_and_both_before_the_size(
+    setting: str, configured: str, size: float | None, on: bool
+) -> None:
+    def known() -> Served:
+        return Served(size, False, 4096, "a test")
+
+    choice = ModelChoice("m", "here", "so", ScriptedModel, served=known, small=configured)
+    small = small_for(setting, choice)
+    assert (small is not None) == on
+    if small is not None:
+        assert small.window == 4096
+        assert "no form for tool calls" in small.told()
+
+
+def test_nobody_is_asked_when_the_profile_is_off() -> None:
+    def known() -> Served:
+        raise AssertionError("asked")
+
+    assert small_for("off", ModelChoice("m", "here", "so", ScriptedModel, served=known)) is None
+    assert small_for("on", ModelChoice("m", "", "", ScriptedModel, True, served=known)) is None

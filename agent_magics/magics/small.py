@@ -70,9 +70,10 @@ def small_for(setting: str, choice: ModelChoice) -> Small | None:
     """The profile for a model; None: it is off.
 
     Args:
-        setting: One of `SETTINGS`.
+        setting: One of `SETTINGS`; `auto` leaves it to what the configuration says.
         choice: The model; its server is asked, if it is on this machine.
     """
+    setting = choice.small if setting == "auto" else setting
     if setting == "off" or choice.scripted:
         return None
     known = choice.served()
