@@ -224,7 +224,15 @@ class AgentMagics(AgentSettings):
         else:
             name, source = self.model, self._model_from
         profile = tuple(sorted(self.profile.items()))
-        settings = ModelSettings(name, self.base_url, source, self.idle_timeout, profile)
+        settings = ModelSettings(
+            name,
+            self.base_url,
+            source,
+            self.idle_timeout,
+            profile,
+            self.replay_tools,
+            self.replay_strict,
+        )
         return self.services.choose(settings)
 
     def use_model(self, name: str) -> None:

@@ -22,6 +22,7 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.taping import checked
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
@@ -179,15 +180,23 @@ async def cell_turn(
     """
     cell.session.policy = cell.policy
     model = choice.make()
+    active = tuple((item.skill.name, item.skill.digest) for item in cell.active.skills)
+    taped = services.tapes.turn(
+        cell.session,
+        model,
+        cell.prompt,
+        active,
+        lambda text: renderer.show(Notice(text, "warning")),
+    )
     reviewer = judge.make() if judge is not None else None
     keep = _keeper(services, renderer)
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
     cell.session.conversation = ready.conversation
     turn = Turn(
-        model=model,
+        model=taped.model,
         system=ready.system,
-        tools=ready.offer.tools,
+        tools=taped.tools(ready.offer.tools),
         skills=tuple(item.skill for item in cell.active.skills),
         policy=cell.policy,
         approver=BeforehandApprover(
@@ -199,6 +208,7 @@ async def cell_turn(
         window=cell.window,
         offered=ready.offer.offered,
         attachments=discreet(cell.attachments, services),
+        epilogue=taped.epilogue,
     )
 
     def granted(rule: Rule) -> None:
@@ -213,13 +223,13 @@ async def cell_turn(
         ):
             try:
                 result = await cell.session.ask(
-                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
+                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen, *taped.observers]
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
-            return replace(result, changed_files=files)
+            return checked(replace(result, changed_files=files))
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -260,8 +270,9 @@ def compact_session(
     async def main(performance: Performance) -> tuple[int, int]:
         model = choice.make()
         system = system_prompt(services.project(), session.active)
+        taped = services.tapes.turn(session, model)
         async with _closing(model):
-            return await session.compact(model, system, performance.renderer)
+            return await session.compact(taped.model, system, performance.renderer)
 
     return services.stage.run(main, settings=settings)
 

@@ -126,6 +126,14 @@ class AgentSettings(Magics):
     session_days = Int(
         90, min=0, help="Days without a turn after which a saved session is removed; 0: never."
     ).tag(config=True)
+    replay_tools = Enum(
+        ["run", "recorded"],
+        "run",
+        help="Tools of a replay (model replay:FILE): run, or answered as they were recorded.",
+    ).tag(config=True)
+    replay_strict = Bool(
+        False, help="End the cell with an error where a replay goes otherwise than recorded."
+    ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)
