@@ -110,6 +110,11 @@ SCENES: dict[str, Scene] = {
             "Answer to Write the data card of plants.csv. 4 rows",
         ),
     ),
+    "docs/headless.md": Scene(
+        files={"review.ipynb": notebook(*REVIEWED)},
+        answer=calling(),
+        after=("assert 'the last release' in result.conversation[0].attachments[0].text",),
+    ),
     "docs/index.md": Scene(approve=REVIEW, says=("4 findings",)),
     "docs/kernel.md": Scene(before=("df, orders = [1], [1, 2]",), says=("@df",), answer=calling()),
     "docs/notebooks.md": Scene(before=("1 / 0",), answer=calling(), says=("the cell that failed",)),
