@@ -178,6 +178,7 @@ def _facts(record: CallRecord, stable: bool) -> dict[str, object]:
         tool=fit(record.call.name, 64),
         arguments=fit(record.call.arguments),
         policy=verdict.decision if verdict else None,
+        hook=fit(verdict.reason) if verdict and verdict.by != "policy" else None,
         answer={name: value for name, value in decision.items() if value not in (None, "")},
         outcome=fit(record.outcome, 40),
         seconds=rounded(record.seconds) if ran and not stable else None,
