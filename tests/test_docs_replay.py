@@ -38,7 +38,9 @@ def test_the_examples_run_in_their_order(shell, capsys):
         done = shell.run_cell(block)
         assert done.success, f"example {number}: {block}"
         if "d.kind" in block:
-            assert done.result == [("result", "call of ls", (" __init__.py", "+new.py", " orders.py"))]
+            assert done.result == [
+                ("result", "call of ls", (" __init__.py", "+new.py", " orders.py"))
+            ]
     assert done.result is None
     assert "A bookkeeping package." in capsys.readouterr().out
 
