@@ -228,6 +228,7 @@ class TurnEnded:
         seconds: Wall time.
         requests: How often the model was asked.
         text: What to tell the person, when the turn did not end with an answer.
+        cost: Of the whole turn, in the currency of the prices; None: no prices are known.
     """
 
     reason: Ending
@@ -235,6 +236,7 @@ class TurnEnded:
     seconds: float
     requests: int
     text: str = ""
+    cost: float | None = None
 
 
 Event: TypeAlias = (

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.context import estimated_tokens, sent_text
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.messages import (
     Assistant,
@@ -134,8 +133,6 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )
     yield MessageAdded(prompt)
-    if prompt.attachments:
-        yield _attached(prompt)
     nudge, circling = "", ""
     while not circling and not (limit := _limit_reached(turn, asking, watch)):
         async for event in asking.answer(nudge):
@@ -156,13 +153,6 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
     async for event in _last_word(turn, asking, watch, why, "stopped" if circling else "limit"):
         yield event
-
-
-def _attached(prompt: User) -> Notice:
-    """What the person is told of all that goes with their prompt."""
-    titles = "; ".join(item.title for item in prompt.attachments)
-    tokens = estimated_tokens(sent_text(prompt)) - estimated_tokens(prompt.text)
-    return Notice(f"Sent with the prompt: {titles} (about {tokens} tokens).")
 
 
 def _go_on(message: Assistant, watch: _Watch) -> str:
@@ -226,4 +216,11 @@ def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
 
 def _ended(turn: Turn, asking: Asking, watch: _Watch, ending: Ending, text: str = "") -> TurnEnded:
     seconds = turn.clock() - watch.started
-    return TurnEnded(ending, asking.usage, seconds, asking.requests, text or _TEXTS.get(ending, ""))
+    return TurnEnded(
+        ending,
+        asking.usage,
+        seconds,
+        asking.requests,
+        text or _TEXTS.get(ending, ""),
+        turn.limits.known_cost(asking.usage),
+    )

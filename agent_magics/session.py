@@ -101,6 +101,7 @@ class TurnResult:
         seconds: Wall time.
         changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
         replay: What went otherwise than in the recording that was played; None: none was.
+        cost: See `TurnEnded`.
     """
 
     text: str
@@ -115,6 +116,7 @@ class TurnResult:
     seconds: float
     changed_files: tuple[str, ...] = ()
     replay: Comparison | None = None
+    cost: float | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -231,11 +233,11 @@ class Session:
                     happened(event)
         except asyncio.CancelledError:
             self._close("interrupted by the person", record)
-            happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
+            happened(_early("interrupted", record, turn, started, "Interrupted."))
             raise
         except AgentMagicsError as error:
             self._close(f"the turn failed: {error}", record)
-            happened(self._early("failed", record, turn.clock() - started, str(error)))
+            happened(_early("failed", record, turn, started, str(error)))
             raise
         finally:
             self._close("the turn broke off", record)
@@ -283,9 +285,6 @@ class Session:
             self.conversation = appended(self.conversation, said)
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
-
-    def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
-        return TurnEnded(reason, record.usage, seconds, record.requests, text)
 
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
@@ -339,7 +338,14 @@ class Session:
             record.requests,
             ended.seconds if ended else 0.0,
             replay=record.replay,
+            cost=ended.cost if ended else None,
         )
+
+
+def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: str) -> TurnEnded:
+    """The end of a turn that did not come to its own."""
+    seconds, cost = turn.clock() - started, turn.limits.known_cost(record.usage)
+    return TurnEnded(reason, record.usage, seconds, record.requests, text, cost)
 
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:

@@ -107,6 +107,7 @@ class AgentMagics(AgentSettings):
             quiet=options.quiet or self.quiet,
             save=self.save_sessions,
             threshold=self.tool_threshold,
+            active_displays=self.skill_displays == "active",
             attachments=(
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,

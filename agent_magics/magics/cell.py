@@ -56,6 +56,7 @@ class Cell:
         threshold: How many tools one request shows; the others are found with `find_tools`.
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
+        active_displays: Whether tools of skills show what they like.
     """
 
     prompt: str
@@ -71,6 +72,7 @@ class Cell:
     threshold: int = 0
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
+    active_displays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ def prepared(
         cell.policy,
         services.workspace.redactor,
         () if control is None else (control,),
+        active_displays=cell.active_displays,
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)

@@ -13,14 +13,14 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from agent_magics.errors import UsageProblem
 from agent_magics.frontends.summary import safe_line
 from agent_magics.magics.export_markdown import markdown_text
 from agent_magics.magics.export_notebook import notebook_text
 from agent_magics.magics.export_page import page_text
-from agent_magics.messages import JSON
+from agent_magics.messages import JSON, User
 from agent_magics.records.comparisons import decoded_comparison, encoded_comparison
 from agent_magics.records.encoding import Redact, decoded, encoded, encoded_usage
 from agent_magics.records.stored import Stored, StoredTurn
@@ -85,7 +85,7 @@ def portable(stored: Stored, roots: Sequence[str], home: str) -> Stored:
 def _scrubbed(turn: StoredTurn, scrub: Redact) -> StoredTurn:
     # One round through the encoding, which knows every text of a message.
     messages = tuple(decoded(encoded(message, scrub)) for message in turn.messages)
-    prompt = replace(turn.began.prompt, text=scrub(turn.began.prompt.text))
+    prompt = cast("User", decoded(encoded(turn.began.prompt, scrub)))
     decided = {
         ident: replace(
             entry,

@@ -47,6 +47,7 @@ def events_of(turn: StoredTurn) -> Iterator[Event]:
     began = turn.began
     results = {m.call_id: m for m in turn.messages if isinstance(m, ToolResult)}
     yield TurnStarted(began.prompt.text, began.model, began.skills)
+    yield MessageAdded(began.prompt)
     spent = Usage()
     requests = 0
     for message in turn.messages:

@@ -83,6 +83,12 @@ class AgentSettings(Magics):
         help="Project skills you have not trusted: ask before their text or code is used; allow: "
         "use them without asking; never: their code is not imported, trusted or not.",
     ).tag(config=True)
+    skill_displays = Enum(
+        ["inert", "active"],
+        "inert",
+        help="What tools of skills show: inert (pictures, tables, text; no script, no style), or "
+        "active: as they made it. Your own code shows what it likes.",
+    ).tag(config=True)
     skill_selection = Enum(
         ["user", "model", "both"],
         "user",
