@@ -260,3 +260,9 @@ def test_map_plays_a_recording_in_its_threads(home):
 
 def test_nothing_to_test_where_a_recording_answers(shell, magics, capsys):
     assert "a recording answers, not a model" in say(shell, capsys, "test")
+
+
+def test_a_recording_that_cannot_be_played_leaves_the_model_as_it_is(shell, magics):
+    with pytest.raises(UsageProblem, match="does not exist"):
+        magic(shell, "agent", "model replay:none.jsonl")
+    assert magics.choice().name == "replay:model.jsonl"

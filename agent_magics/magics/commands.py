@@ -59,6 +59,8 @@ def model(magics: Controls, words: str) -> str:
     if words:
         if len(words.split()) > 1:
             raise UsageProblem(f"%agent model takes one name, not {words!r}.")
+        if words.startswith("replay:"):
+            magics.choice(words)  # a file that cannot be played leaves the model as it is
         magics.use_model(words)
     choice = magics.choice()
     return f"Model: {choice.name} at {choice.where} ({choice.why})"
