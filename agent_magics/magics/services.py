@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
+from agent_magics.library.plugins import Plugins
 from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
+from agent_magics.pricing import Price
+from agent_magics.providers.served import Served
 from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 
@@ -35,6 +41,7 @@ class ModelSettings:
         profile: What the endpoint takes, as pairs of a field and its value; the rest is found out.
         replay_tools: Whether the tools of a replay `run` or are answered as `recorded`.
         replay_strict: Whether a replay that goes otherwise than recorded is an error.
+        endpoint: A named endpoint that must be there, for workers of a program; empty: any.
     """
 
     model: str = ""
@@ -44,6 +51,7 @@ class ModelSettings:
     profile: tuple[tuple[str, object], ...] = ()
     replay_tools: str = "run"
     replay_strict: bool = False
+    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,9 @@ class ModelChoice:
         why: How it was found.
         make: The model; what it needs is imported only then.
         scripted: Whether a recording is played: the demonstration, or a replay.
+        endpoint: What the person calls the endpoint; empty: it has no name.
+        price: What its tokens cost; None: not known. Looked up only then.
+        served: What is known of it before it is asked; may ask a server of this machine.
     """
 
     name: str
@@ -63,6 +74,44 @@ class ModelChoice:
     why: str
     make: Callable[[], Model]
     scripted: bool = False
+    endpoint: str = ""
+    price: Callable[[], Price | None] = lambda: None
+    served: Callable[[], Served] = Served
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """A named endpoint as a table shows it.
+
+    Args:
+        name: As the person calls it.
+        where: Its address, without secrets.
+        server: What kind of server it is.
+        model: Asked when only the endpoint is named; empty: none is set.
+        key: Where its key comes from; never the key.
+    """
+
+    name: str
+    where: str
+    server: str
+    model: str
+    key: str
+
+
+class Endpoints(Protocol):
+    """The endpoints that the person has named in their configuration."""
+
+    def rows(self) -> tuple[EndpointRow, ...]:
+        """All of them; nothing is contacted."""
+
+    def models(self, name: str) -> tuple[str, ...]:
+        """The models that one of them lists, asked now."""
+
+    def words(self, token: str) -> Sequence[str]:
+        """What `%agent model` and this beginning can be completed to, at once."""
+
+    def forget_key(self, reference: str) -> None:
+        """Ask for an endpoint's key anew when it is used next."""
 
 
 class Configured(Protocol):
@@ -91,6 +140,14 @@ class Configured(Protocol):
     @property
     def api_key_env(self) -> str:
         """The variable that holds the key, where the user's file names one."""
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Commands of the user's file that are told of calls and turns."""
+
+    @property
+    def disabled_plugins(self) -> tuple[str, ...]:
+        """Packages, or names of what they bring, that are not used."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -131,6 +188,7 @@ class Services:
         project: The project's instructions, fresh.
         configuration: Both configuration files, fresh.
         choose: Which model answers.
+        endpoints: Those that the person has named.
         trust: For project skills.
         preapproved: An answer that an option gave beforehand, for headless runs.
         switch: Enables or disables a skill by name, for later kernels as well.
@@ -143,7 +201,11 @@ class Services:
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
         tapes: The recordings that are written.
+        mcp: The MCP servers of this kernel.
+        hook_environment: The variables of a hook's command: all but those that look like secrets
+            and are not named.
         requests: The log of requests to servers.
+        plugins: What installed packages bring.
     """
 
     stage: Stage
@@ -155,6 +217,7 @@ class Services:
     project: Callable[[], str]
     configuration: Callable[[], Configured]
     choose: Callable[[ModelSettings], ModelChoice]
+    endpoints: Endpoints
     trust: TrustStore
     preapproved: Callable[[Question], Answer | None]
     switch: Callable[[str, bool], None]
@@ -167,7 +230,10 @@ class Services:
     records: Records
     notebook: Here
     tapes: Tapes
+    mcp: Servers
+    hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
     requests: RequestLogFile
+    plugins: Plugins
 
 
 class Controls(Protocol):
@@ -176,9 +242,11 @@ class Controls(Protocol):
     services: Services
     session: Session
     undo_megabytes: int
+    hooks: HookRegistry
     sessions: dict[str, Session]
     judge: str
     skill_code: str
+    small: str
 
     @property
     def saves(self) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from agent_magics.ports import Clock, Request, Sleep, Streamed
-from agent_magics.providers import advice, reaching
+from agent_magics.providers import advice, reaching, transport
 from agent_magics.providers.answers import refusal
 from agent_magics.providers.complaints import read_complaint
 from agent_magics.providers.endpoint import Endpoint, Learnt, Patience, Timeouts
@@ -37,10 +37,6 @@ __all__ = ["Endpoint", "Learnt", "OpenAIModel", "Patience", "Profile", "Timeouts
 
 _LARGEST_LIST = 4 * 1024 * 1024
 """Bytes of a list of models that are read."""
-
-
-_KEPT = 30.0
-"""Seconds for which an idle connection is kept: a tool's run long, less than servers keep it."""
 
 
 def preload() -> None:
@@ -206,6 +202,10 @@ class _Clients:
 
     def _refusal(self, response: httpx2.Response) -> Fault:
         headers = {name.lower(): value for name, value in response.headers.items()}
+        if 300 <= response.status_code < 400 and headers.get("location"):
+            where = str(response.url.join(headers["location"]))
+            error = reaching.elsewhere(where, response.status_code, self._place)
+            return Fault("redirected", error, again=False)
         wait = retry_after(headers, self._clock)
         complaint = read_complaint(response.content, response.status_code)
         fault = refusal(complaint, self._place, wait)
@@ -217,6 +217,9 @@ class _Clients:
         import httpx2
 
         cause = lost.__cause__ or lost
+        if isinstance(cause, httpx2.ReadTimeout):  # only the answer to CONNECT has such a bound
+            error = reaching.silent_proxy(self._endpoint.timeout.connect, self._place)
+            return Fault("no answer from the proxy", error)
         if isinstance(cause, httpx2.ConnectTimeout | httpx2.PoolTimeout):
             error = advice.too_slow(self._endpoint.timeout.connect, "connection", self._place)
             return Fault("no connection", error)
@@ -246,14 +249,10 @@ class _Clients:
         for name, value in {"API key": endpoint.key, **endpoint.headers}.items():
             if not value.isascii() or not value.isprintable():
                 raise Fault("bad header", reaching.bad_header(name), again=False)
-        limits, parts = endpoint.timeout, urlsplit(endpoint.url)
-        timeout = httpx2.Timeout(connect=limits.connect, read=None, write=limits.idle, pool=None)
+        parts = urlsplit(endpoint.url)
         try:
             http_client = openai.DefaultAsyncHttpxClient(
-                verify=self._tls_context(),
-                timeout=timeout,
-                limits=httpx2.Limits(keepalive_expiry=_KEPT),
-                trust_env=not endpoint.is_local,
+                **transport.client_options(endpoint, self._tls_context())
             )
             return openai.AsyncOpenAI(
                 base_url=parts._replace(query="", fragment="").geturl(),
@@ -261,7 +260,7 @@ class _Clients:
                 api_key=endpoint.key or "none",
                 default_headers=endpoint.headers,
                 max_retries=0,
-                timeout=timeout,
+                timeout=transport.time_limits(endpoint),
                 http_client=http_client,
             )
         except (httpx2.InvalidURL, ValueError, OSError, ImportError) as wrong:  # a proxy, a file
@@ -270,13 +269,8 @@ class _Clients:
 
     def _tls_context(self) -> ssl.SSLContext:
         """Made once: reading the certificates takes longer than a whole request."""
-        import httpx2
-
         if self._tls is None:
-            plain = self._endpoint.url.startswith("http:")
-            self._tls = (
-                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()
-            )
+            self._tls = transport.tls_context(self._endpoint)
         return self._tls
 
 
