@@ -69,6 +69,10 @@ class Limits:
         fresh = usage.input - usage.cached
         return (fresh * full + usage.cached * cached + usage.output * out) / 1_000_000
 
+    def known_cost(self, usage: Usage) -> float | None:
+        """What these tokens cost; None without prices."""
+        return self.cost_of(usage) if any(self.prices) else None
+
 
 @dataclass(slots=True)
 class CallRunner:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_magics.differences import Comparison
 from agent_magics.messages import Display, Message, ToolCall, ToolResult, Usage
 from agent_magics.policy import Answer, Rule, Scope, Verdict
 
@@ -205,6 +206,13 @@ class Compacted:
     conversation: tuple[Message, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayCompared:
+    """A replayed turn was compared with its recording; comes right before `TurnEnded`."""
+
+    comparison: Comparison
+
+
 Ending: TypeAlias = Literal[
     "answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"
 ]
@@ -222,6 +230,7 @@ class TurnEnded:
         seconds: Wall time.
         requests: How often the model was asked.
         text: What to tell the person, when the turn did not end with an answer.
+        cost: Of the whole turn, in the currency of the prices; None: no prices are known.
     """
 
     reason: Ending
@@ -229,6 +238,7 @@ class TurnEnded:
     seconds: float
     requests: int
     text: str = ""
+    cost: float | None = None
 
 
 Event: TypeAlias = (
@@ -249,5 +259,6 @@ Event: TypeAlias = (
     | Retrying
     | Notice
     | Compacted
+    | ReplayCompared
     | TurnEnded
 )

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
-from agent_magics.context import estimated_tokens, sent_text
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.messages import (
     Assistant,
@@ -24,7 +23,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Hooks, Model
+from agent_magics.ports import Approver, Checker, Clock, Hooks, Model, Purpose
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -61,6 +60,11 @@ _TEXTS: dict[Ending, str] = {
 }
 
 
+def nothing_more(_ended: TurnEnded) -> tuple[Event, ...]:
+    """For turns that need no epilogue."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Everything that is fixed for one turn.
@@ -80,6 +84,8 @@ class Turn:
         offered: Gives the part of the tools that the next request shows; None: all of them.
         attachments: What the notebook puts beside the prompt.
         hooks: The person's own checks around calls; None: there are none.
+        purpose: What the answers are for.
+        epilogue: What is to be told of the turn right before its end.
     """
 
     model: Model
@@ -96,6 +102,8 @@ class Turn:
     offered: Callable[[], tuple[Tool, ...]] | None = None
     attachments: tuple[Attachment, ...] = ()
     hooks: Hooks | None = None
+    purpose: Purpose = "answer"
+    epilogue: Callable[[TurnEnded], tuple[Event, ...]] = nothing_more
 
 
 @dataclass(slots=True)
@@ -122,6 +130,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     watch = _Watch(turn.clock())
     offered = turn.offered or (lambda: turn.tools)
     asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
+    asking.purpose = turn.purpose
     runner = CallRunner(
         turn.tools,
         turn.skills,
@@ -133,8 +142,6 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.hooks,
     )
     yield MessageAdded(prompt)
-    if prompt.attachments:
-        yield _attached(prompt)
     nudge, circling = "", ""
     while not circling and not (limit := _limit_reached(turn, asking, watch)):
         async for event in asking.answer(nudge):
@@ -155,13 +162,6 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
     async for event in _last_word(turn, asking, watch, why, "stopped" if circling else "limit"):
         yield event
-
-
-def _attached(prompt: User) -> Notice:
-    """What the person is told of all that goes with their prompt."""
-    titles = "; ".join(item.title for item in prompt.attachments)
-    tokens = estimated_tokens(sent_text(prompt)) - estimated_tokens(prompt.text)
-    return Notice(f"Sent with the prompt: {titles} (about {tokens} tokens).")
 
 
 def _go_on(message: Assistant, watch: _Watch) -> str:
@@ -225,4 +225,11 @@ def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
 
 def _ended(turn: Turn, asking: Asking, watch: _Watch, ending: Ending, text: str = "") -> TurnEnded:
     seconds = turn.clock() - watch.started
-    return TurnEnded(ending, asking.usage, seconds, asking.requests, text or _TEXTS.get(ending, ""))
+    return TurnEnded(
+        ending,
+        asking.usage,
+        seconds,
+        asking.requests,
+        text or _TEXTS.get(ending, ""),
+        turn.limits.known_cost(asking.usage),
+    )

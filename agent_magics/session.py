@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
+from agent_magics.differences import Comparison
 from agent_magics.errors import AgentMagicsError
 from agent_magics.events import (
     AnswerRestarted,
@@ -26,6 +27,7 @@ from agent_magics.events import (
     MessageAdded,
     PolicyChanged,
     Question,
+    ReplayCompared,
     TextDelta,
     TurnEnded,
     TurnStarted,
@@ -98,6 +100,8 @@ class TurnResult:
         requests: How often the model was asked.
         seconds: Wall time.
         changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
+        replay: What went otherwise than in the recording that was played; None: none was.
+        cost: See `TurnEnded`.
     """
 
     text: str
@@ -111,6 +115,8 @@ class TurnResult:
     requests: int
     seconds: float
     changed_files: tuple[str, ...] = ()
+    replay: Comparison | None = None
+    cost: float | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -150,6 +156,7 @@ class _Record:
     usage: Usage = Usage()
     requests: int = 0
     streamed: str = ""
+    replay: Comparison | None = None
 
 
 @dataclass(slots=True)
@@ -210,6 +217,9 @@ class Session:
         started = turn.clock()
 
         def happened(event: Event) -> None:
+            if isinstance(event, TurnEnded):
+                for further in turn.epilogue(event):
+                    happened(further)
             self._reduce(event, record)
             renderer.show(event)
             for observer in observers:
@@ -223,11 +233,11 @@ class Session:
                     happened(event)
         except asyncio.CancelledError:
             self._close("interrupted by the person", record)
-            happened(self._early("interrupted", record, turn.clock() - started, "Interrupted."))
+            happened(_early("interrupted", record, turn, started, "Interrupted."))
             raise
         except AgentMagicsError as error:
             self._close(f"the turn failed: {error}", record)
-            happened(self._early("failed", record, turn.clock() - started, str(error)))
+            happened(_early("failed", record, turn, started, str(error)))
             raise
         finally:
             self._close("the turn broke off", record)
@@ -276,9 +286,6 @@ class Session:
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
-    def _early(self, reason: Ending, record: _Record, seconds: float, text: str) -> TurnEnded:
-        return TurnEnded(reason, record.usage, seconds, record.requests, text)
-
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
             case TextDelta(text):
@@ -305,6 +312,8 @@ class Session:
                 record.usage += event.usage
                 self.usage += event.usage
                 record.calls.append(_call_record(event, record))
+            case ReplayCompared(comparison):
+                record.replay = comparison
             case TurnEnded():
                 record.ended = event
             case _:
@@ -328,7 +337,15 @@ class Session:
             ended.reason if ended else "failed",
             record.requests,
             ended.seconds if ended else 0.0,
+            replay=record.replay,
+            cost=ended.cost if ended else None,
         )
+
+
+def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: str) -> TurnEnded:
+    """The end of a turn that did not come to its own."""
+    seconds, cost = turn.clock() - started, turn.limits.known_cost(record.usage)
+    return TurnEnded(reason, record.usage, seconds, record.requests, text, cost)
 
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:

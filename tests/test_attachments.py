@@ -6,19 +6,28 @@ import asyncio
 import itertools
 import json
 import time
+from dataclasses import replace
+
+import pytest
 
 from agent_magics.compaction import conversation_size, with_summary
 from agent_magics.context import sent_text
-from agent_magics.events import MessageAdded, Notice
+from agent_magics.events import MessageAdded
+from agent_magics.frontends.blocks import Transcript
 from agent_magics.loop import Turn
-from agent_magics.messages import Assistant, Attachment, User
+from agent_magics.magics.exporting import FORMATS, portable
+from agent_magics.messages import Assistant, Attachment, Image, Usage, User
+from agent_magics.plain import visible
 from agent_magics.policy import Policy
 from agent_magics.providers.openai import Endpoint, OpenAIModel
+from agent_magics.records.stored import held
 from agent_magics.session import Session
 from agent_magics.tools.checking import check
 from tests.fake import FakeServer
+from tests.hostile import HOSTILE, problems
 from tests.turns import Log, Person, Scene
 
+HOME = "/home/ann"
 ERROR = Attachment("the cell that failed, [3]", "1/0\nZeroDivisionError")
 
 
@@ -40,13 +49,11 @@ def test_an_attachment_cannot_end_its_own_fence_or_forge_another():
     assert text.endswith("\n</attached>\n\nGo.")
 
 
-def test_the_person_is_told_what_goes_with_their_prompt():
+def test_what_goes_with_a_prompt_is_a_part_of_the_turn():
     scene = Scene([Assistant("Because.")])
     turn = scene.turn()
-    turn = Turn(*[getattr(turn, name) for name in Turn.__slots__[:-1]], (ERROR,))
+    turn = replace(turn, attachments=(ERROR,))
     asyncio.run(scene.session.ask("Why?", turn, scene.log))
-    notices = [event.text for event in scene.log.events if isinstance(event, Notice)]
-    assert notices == ["Sent with the prompt: the cell that failed, [3] (about 20 tokens)."]
     first = next(e.message for e in scene.log.events if isinstance(e, MessageAdded))
     assert first == User("Why?", attachments=(ERROR,))
     assert scene.session.last.prompt == "Why?"
@@ -89,3 +96,48 @@ def test_attachments_reach_the_server_and_the_prefix_stays():
     assert bodies[0][-1]["content"].startswith("<attached title=")
     for before, after in itertools.pairwise(bodies):
         assert after[: len(before)] == before
+
+
+def attached(*events, **settings):
+    """The blocks of what was attached."""
+    transcript = Transcript(**settings)
+    blocks = [block for event in events for block in transcript.feed(event)]
+    return [block for block in blocks if block.metadata["kind"] == "attached"]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_the_cell_says_what_was_sent_and_unfolds_to_it_also_when_it_is_quiet(quiet):
+    (block,) = attached(MessageAdded(User("Why?", attachments=(ERROR,))), quiet=quiet)
+    assert block.text == (
+        "↑ Sent with the prompt: the cell that failed, [3] (about 20 tokens)\n\n"
+        "```\n1/0\nZeroDivisionError\n```"
+    )
+    assert "<details" in block.html
+    assert "1/0\nZeroDivisionError</pre>" in block.html
+    assert block.metadata["attached"] == [{"title": "the cell that failed, [3]", "characters": 21}]
+
+
+def test_pictures_that_went_with_a_prompt_are_counted_and_a_bare_prompt_shows_nothing():
+    picture = Image("image/png", "AAAA")
+    (block,) = attached(MessageAdded(User("What is it?", images=(picture, picture))))
+    assert block.text == "↑ Sent with the prompt: 2 pictures"
+    assert attached(MessageAdded(User("Why?"))) == []
+
+
+@pytest.mark.parametrize("text", [text for _, text in HOSTILE], ids=[name for name, _ in HOSTILE])
+def test_a_hostile_attachment_is_shown_as_the_text_it_is(text):
+    (block,) = attached(MessageAdded(User("Go.", attachments=(Attachment(text, text),))))
+    assert problems(block.html) == []
+    assert visible(block.text) == block.text
+
+
+@pytest.mark.parametrize("ending", [".md", ".html", ".ipynb", ".json"])
+def test_an_export_holds_what_went_with_the_prompt_without_paths_of_this_machine(ending):
+    text = f"File {HOME}/a.py line 1: ZeroDivisionError"
+    prompt = User("Why?", attachments=(Attachment("the cell that failed", text),))
+    said = (prompt, Assistant("It divides by zero."))
+    stored = portable(held("s", said, Usage()), (), HOME)
+    shown = FORMATS[ending](stored)
+    assert "ZeroDivisionError" in shown
+    assert "the cell that failed" in shown
+    assert HOME not in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import replace
 
@@ -510,3 +511,22 @@ def test_the_record_of_a_turn_is_json_ready():
     result = scene.ask()
     assert json.loads(json.dumps([c.asked for c in result.calls])) == [{"n": 1}]
     assert str(result) == "Ok."
+
+
+@pytest.mark.parametrize(
+    ("reply", "cost"),
+    [
+        (Assistant("Done.", usage=Usage(1_000_000, 500_000, 200_000)), 3.8),
+        (ModelError("gone"), 0.0),
+    ],
+)
+def test_a_turn_says_what_it_cost_however_it_ended(reply, cost):
+    scene = Scene([reply], limits=Limits(prices=(2, 4, 1)))
+    with contextlib.suppress(ModelError):
+        scene.ask()
+    assert scene.session.last.cost == cost
+    assert scene.log.of(TurnEnded)[0].cost == cost
+
+
+def test_a_turn_without_prices_costs_nothing_that_is_known():
+    assert Scene([Assistant("Done.", usage=Usage(5, 5))]).ask().cost is None

@@ -26,6 +26,7 @@ from agent_magics.library.plugins import Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
+from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
 from agent_magics.records.archive import Archive
@@ -204,7 +205,9 @@ def make_services(
             data,
         )
 
-    choose = ModelChooser(environment, variables, configuration, learnt=learnt or Learnt())
+    choose = ModelChooser(
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+    )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
         (Bubblewrap(), Landlock()),
@@ -263,6 +266,7 @@ def make_services(
         notebook=notebook,
         hook_environment=hook_environment,
         plugins=plugins,
+        tapes=Tapes(workspace),
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -1,19 +1,19 @@
 """The configuration files: the user's, and the project's, which can only tighten.
 
     model: NAME                      # as `%agent model NAME`
-    base_url: https://host/v1
+    base_url: https://host/v1        # an OpenAI-compatible endpoint
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
-    mode: accept-edits               # ask, accept-edits, plan, auto
-    policy:
+    mode: accept-edits               # for calls without a rule: ask, accept-edits, plan, auto
+    policy:                          # rules: a tool, and a pattern for its operand
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
       ask: [read .env*]
       deny: [python]
-    skill_paths: [~/skills]
+    skill_paths: [~/skills]          # further folders with skills; the first one wins
     konacode_skills: true            # also the skills in ~/.konacode/skills
-    disabled_skills: [NAME]
-    disabled_tools: [NAME]
+    disabled_skills: [NAME]          # not offered
+    disabled_tools: [NAME]           # not offered
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
-    sandbox: off | auto | required   # of shell commands
+    sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
     hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
     disabled_plugins: [NAME]         # installed packages, or names that they bring

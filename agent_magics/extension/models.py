@@ -8,11 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
 from agent_magics.extension.environment import Environment
+from agent_magics.extension.replays import PREFIX as REPLAY
+from agent_magics.extension.replays import Replays, replay_choice, wanted
 from agent_magics.importing import installed_only
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
@@ -39,6 +42,7 @@ class ModelChooser:
         find: Looks for servers on this machine.
         clock: Seconds.
         learnt: What endpoints taught before.
+        root: The workspace, for the files of recordings.
     """
 
     environment: Environment
@@ -47,6 +51,8 @@ class ModelChooser:
     find: Callable[[], tuple[Found, ...]] = find_servers
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
+    root: Callable[[], Path] = Path.cwd
+    _replays: Replays = field(default_factory=Replays)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -70,6 +76,8 @@ class ModelChooser:
             (config.model, "your config.yaml"),
             (environment.model, environment.source("model")),
         )
+        if model.startswith(REPLAY):
+            return self._replay(model, f"model from {model_from}", settings)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),
@@ -172,6 +180,14 @@ class ModelChooser:
         if self._looked is None or now - self._looked > RECHECK:
             self._found, self._looked = self.find(), now
         return self._found
+
+    def _replay(self, model: str, why: str, settings: ModelSettings) -> ModelChoice:
+        """Opened anew when the file or a setting is another: else its turns go on in order."""
+        strict = settings.replay_strict or self.environment.replay_strict
+        asked = wanted(model, settings.replay_tools, strict=strict)
+        root = self.root()
+        replay, path = self._replays.opened(asked, root)
+        return replay_choice(model, why, replay, path, root)
 
     def _demonstration(self, why: str) -> ModelChoice:
         return ModelChoice(DEMONSTRATION, "a recording in the package", why, demonstration, True)

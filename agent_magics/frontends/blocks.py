@@ -27,6 +27,7 @@ from agent_magics.events import (
     Notice,
     PolicyChanged,
     ReasoningDelta,
+    ReplayCompared,
     Retrying,
     TextDelta,
     TurnEnded,
@@ -34,6 +35,7 @@ from agent_magics.events import (
 )
 from agent_magics.frontends import blocks_lines as lines
 from agent_magics.frontends.blocks_answer import Answer
+from agent_magics.frontends.blocks_attached import attached_block
 from agent_magics.frontends.blocks_block import Block
 from agent_magics.frontends.blocks_call import bundle_blocks, call_block
 from agent_magics.frontends.blocks_plan import plan_block, plan_of
@@ -43,7 +45,7 @@ from agent_magics.frontends.blocks_reasoning import Reasoning
 from agent_magics.frontends.blocks_record import CallRecord
 from agent_magics.frontends.findings import Reported
 from agent_magics.frontends.summary import count, safe_line
-from agent_magics.messages import Assistant, ToolCall, ToolResult
+from agent_magics.messages import Assistant, ToolCall, ToolResult, User
 from agent_magics.policy import Rule
 
 __all__ = ["Block", "Transcript", "answer_block", "question_html", "question_text"]
@@ -58,7 +60,9 @@ _Calling: TypeAlias = (
     | CallProgress
     | CallFinished
 )
-_Telling: TypeAlias = TurnStarted | PolicyChanged | Retrying | Notice | Compacted | TurnEnded
+_Telling: TypeAlias = (
+    TurnStarted | PolicyChanged | Retrying | Notice | Compacted | ReplayCompared | TurnEnded
+)
 
 WRITTEN = 1_000
 """Characters that a call's arguments must have grown by before their size is shown again."""
@@ -70,7 +74,8 @@ class Transcript:
     """The blocks of one turn.
 
     Args:
-        quiet: Leave out reasoning, retries, notes, and calls that nobody had to decide on.
+        quiet: Leave out reasoning, retries, notes, and calls that nobody had to decide on. What
+            went with the prompt stays.
         stable: Leave out times, so that the blocks of two runs can be compared.
     """
 
@@ -131,10 +136,16 @@ class Transcript:
                 return [*self._retried(), *self._said(message.text, message.reasoning)]
             case MessageAdded(ToolResult()):
                 return self._doing(f"waiting for {self._model or 'the model'}")
+            case MessageAdded(User() as prompt) if prompt.attachments or prompt.images:
+                return self._sent(prompt)
             case MessageAdded():
                 return []
             case _:
                 return self._restarted(event)
+
+    def _sent(self, prompt: User) -> list[Block]:
+        sent = attached_block(self._place(), prompt)
+        return [sent, *self._doing(f"waiting for {self._model or 'the model'}")]
 
     def _said(self, text: str | None, reasoning: str = "") -> list[Block]:
         """An answer is complete, or nothing more of it will come."""
@@ -260,6 +271,9 @@ class Transcript:
                 return [] if hidden else [lines.notice_block(self._place(), event)]
             case Compacted():
                 return [] if self._quiet else [lines.compacted_block(self._place(), event)]
+            case ReplayCompared(comparison):
+                level = "warning" if comparison.differences else "info"
+                return self._telling(Notice(str(comparison), level))
             case _:
                 return self._ended(event)
 

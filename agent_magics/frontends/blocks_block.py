@@ -5,6 +5,7 @@ Owns its shape and its metadata. Knows no events.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -43,8 +44,8 @@ def metadata(kind: str, **facts: JSON) -> dict[str, JSON]:
     """A block's metadata; facts that are None or empty are left out.
 
     Args:
-        kind: `answer`, `reasoning`, `call`, `approval`, `display`, `findings`, `notice`,
-            `retry`, `compacted`, `policy`, `turn` or `status`.
+        kind: `answer`, `reasoning`, `call`, `approval`, `attached`, `display`, `findings`,
+            `notice`, `proposed`, `retry`, `compacted`, `policy`, `turn` or `status`.
         facts: JSON values; their texts must be fit for UTF-8, see `fit`.
     """
     kept = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
@@ -63,6 +64,11 @@ def fit(text: str, limit: int = 1_000) -> str:
 def gone(key: str) -> Block:
     """A place with nothing left to see."""
     return Block(key, NOTHING, "(nothing is left here)", metadata("status"))
+
+
+def amount(cost: float | None) -> float | None:
+    """A cost for metadata, to a hundred-millionth; None for what JSON cannot hold."""
+    return round(cost, 8) if cost is not None and math.isfinite(cost) else None
 
 
 def rounded(seconds: float) -> float | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from agent_magics.events import Compacted, Notice, PolicyChanged, Retrying, TurnEnded
 from agent_magics.frontends import theme
-from agent_magics.frontends.blocks_block import Block, fit, metadata, rounded
-from agent_magics.frontends.summary import count, cut, duration, safe_line
+from agent_magics.frontends.blocks_block import Block, amount, fit, metadata, rounded
+from agent_magics.frontends.summary import count, cut, duration, money, safe_line
 from agent_magics.messages import JSON
 from agent_magics.plain import visible
 
@@ -33,6 +33,7 @@ _ENDINGS: dict[str, tuple[str, str, str]] = {
         "The conversation is kept; go on in the next cell. %agent test checks the connection.",
     ),
     "stopped": ("warning", "Stopped early.", "Go on in the next cell."),
+    "refused": ("warning", "The model refused to answer.", "Ask in other words in the next cell."),
     "cut": (
         "warning",
         "The answer was cut at the output limit.",
@@ -136,6 +137,8 @@ def _footer(event: TurnEnded, model: str, skills: tuple[tuple[str, str], ...]) -
         tokens = f"{count(usage.input)} in / {count(usage.output)} out"
         tokens += f" / {count(usage.cached)} cached" if usage.cached else ""
         parts.append(f"{tokens} tokens")
+    if event.cost is not None:
+        parts.append(f"cost {money(event.cost)}")
     return parts
 
 
@@ -156,5 +159,6 @@ def _turn_facts(
         skills=[{"name": fit(name, 64), "digest": fit(digest, 64)} for name, digest in skills],
         requests=event.requests,
         usage={name: number for name, number in tokens.items() if number},
+        cost=amount(event.cost),
         seconds=None if stable else rounded(event.seconds),
     )

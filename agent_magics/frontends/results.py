@@ -14,7 +14,7 @@ from agent_magics.findings import Findings
 from agent_magics.frontends import theme
 from agent_magics.frontends.findings import findings_html
 from agent_magics.frontends.markdown import to_html
-from agent_magics.frontends.summary import count, safe_line
+from agent_magics.frontends.summary import count, money, safe_line
 from agent_magics.session import TurnResult
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def _facts(result: TurnResult) -> str:
     usage = result.usage
     if usage.input or usage.output:
         facts.append(f"{count(usage.input)} in / {count(usage.output)} out tokens")
+    if result.cost is not None:
+        facts.append(f"cost {money(result.cost)}")
     return " · ".join(fact for fact in facts if fact)
 
 

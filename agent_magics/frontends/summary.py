@@ -81,6 +81,16 @@ def count(number: int) -> str:
     return str(number)
 
 
+def money(amount: float) -> str:
+    """An amount with two digits that count below a hundred, and no currency: `0.0042`, `1.20`."""
+    if not math.isfinite(amount) or amount <= 0:
+        return "0"
+    if amount >= 1:
+        return f"{amount:,.2f}"
+    digits = min(1 - math.floor(math.log10(amount)), 8)
+    return f"{amount:.{digits}f}" if round(amount, 8) else "under 0.00000001"
+
+
 def duration(seconds: float) -> str:
     """A time as people say it: `0.3 s`, `14 s`, `2 min 5 s`; empty where it is no time."""
     if not math.isfinite(seconds) or seconds < 0:

@@ -25,6 +25,7 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.taping import checked
 from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
@@ -62,6 +63,7 @@ class Cell:
         attachments: What the notebook puts beside the prompt.
         hooks: Functions that the person registered.
         tracing: Whether the turn is traced, and with which texts.
+        active_displays: Whether tools of skills show what they like.
     """
 
     prompt: str
@@ -79,6 +81,7 @@ class Cell:
     attachments: tuple[Attachment, ...] = ()
     hooks: tuple[Hook, ...] = ()
     tracing: Tracing = field(default_factory=Tracing)
+    active_displays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ def prepared(
         cell.policy,
         services.workspace.redactor,
         () if control is None else (control,),
+        active_displays=cell.active_displays,
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
@@ -188,6 +192,14 @@ async def cell_turn(
     """
     cell.session.policy = cell.policy
     model = choice.make()
+    active = tuple((item.skill.name, item.skill.digest) for item in cell.active.skills)
+    taped = services.tapes.turn(
+        cell.session,
+        model,
+        cell.prompt,
+        active,
+        lambda text: renderer.show(Notice(text, "warning")),
+    )
     reviewer = judge.make() if judge is not None else None
     keep = _keeper(services, renderer)
     delegation = Delegation(policy=lambda: cell.session.policy)
@@ -199,9 +211,9 @@ async def cell_turn(
     notes = await added(hooks, cell.prompt, skills, renderer, first=first)
     cell.session.conversation = ready.conversation
     turn = Turn(
-        model=model,
+        model=taped.model,
         system=ready.system,
-        tools=ready.offer.tools,
+        tools=taped.tools(ready.offer.tools),
         skills=skills,
         policy=cell.policy,
         approver=BeforehandApprover(
@@ -213,6 +225,7 @@ async def cell_turn(
         window=cell.window,
         offered=ready.offer.offered,
         attachments=(*discreet(cell.attachments, services), *notes),
+        epilogue=taped.epilogue,
         hooks=hooks,
     )
 
@@ -235,13 +248,13 @@ async def cell_turn(
                     turn,
                     renderer,
                     cell.active.skills,
-                    [keep, *seen, *watched.observers],
+                    [keep, *seen, *taped.observers, *watched.observers],
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
-            return replace(result, changed_files=files)
+            return checked(replace(result, changed_files=files))
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -282,8 +295,9 @@ def compact_session(
     async def main(performance: Performance) -> tuple[int, int]:
         model = choice.make()
         system = system_prompt(services.project(), session.active)
+        taped = services.tapes.turn(session, model)
         async with _closing(model):
-            return await session.compact(model, system, performance.renderer)
+            return await session.compact(taped.model, system, performance.renderer)
 
     return services.stage.run(main, settings=settings)
 

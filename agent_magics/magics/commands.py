@@ -17,6 +17,7 @@ from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.plugins_commands import plugins
 from agent_magics.magics.quick_actions import action
+from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
 from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
@@ -68,6 +69,8 @@ def test(magics: Controls, words: str) -> str:
     """Make one small request."""
     no_words("test", words)
     choice = magics.choice()
+    if choice.name.startswith("replay:"):
+        return f"Nothing to test: a recording answers, not a model ({choice.where})."
     if choice.scripted:
         return (
             "No model is configured: the scripted demonstration answers, and there is nothing to "
@@ -190,6 +193,9 @@ COMMANDS: tuple[Command, ...] = (
         "export FILE [ID] [--force]",
         "write a session as .md, .html, .ipynb or .json",
         session_commands.export,
+    ),
+    Command(
+        "record", "record [FILE | stop]", "record what the model says, to play it again", record
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
     Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),

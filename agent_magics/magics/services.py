@@ -13,6 +13,7 @@ from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
 from agent_magics.library.plugins import Plugins
+from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
@@ -34,6 +35,8 @@ class ModelSettings:
         model_from: How the name was set, for the panel.
         idle_timeout: Seconds of silence in an answer after which it is asked for again.
         profile: What the endpoint takes, as pairs of a field and its value; the rest is found out.
+        replay_tools: Whether the tools of a replay `run` or are answered as `recorded`.
+        replay_strict: Whether a replay that goes otherwise than recorded is an error.
     """
 
     model: str = ""
@@ -41,6 +44,8 @@ class ModelSettings:
     model_from: str = ""
     idle_timeout: float = 90.0
     profile: tuple[tuple[str, object], ...] = ()
+    replay_tools: str = "run"
+    replay_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class ModelChoice:
         where: The endpoint, for the panel.
         why: How it was found.
         make: The model; what it needs is imported only then.
-        scripted: Whether it is the demonstration.
+        scripted: Whether a recording is played: the demonstration, or a replay.
     """
 
     name: str
@@ -150,6 +155,7 @@ class Services:
         hook_environment: The variables of a hook's command: all but those that look like secrets
             and are not named.
         plugins: What installed packages bring.
+        tapes: The recordings that are written.
     """
 
     stage: Stage
@@ -174,6 +180,7 @@ class Services:
     notebook: Here
     hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
     plugins: Plugins
+    tapes: Tapes
 
 
 class Controls(Protocol):
