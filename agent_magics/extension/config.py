@@ -15,7 +15,7 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
-    hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
+    hooks: {turn_end: [{command: [PROGRAM]}]}  # commands that are told of calls and turns
     disabled_plugins: [NAME]         # installed packages, or names that they bring
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
