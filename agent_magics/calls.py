@@ -32,6 +32,7 @@ from agent_magics.events import (
 from agent_magics.messages import Display, ToolCall, ToolResult, Usage
 from agent_magics.policy import Answer, CallFacts, Policy, Verdict
 from agent_magics.ports import Approver, Checker, Clock, Hooks
+from agent_magics.pricing import Price
 from agent_magics.skill import Skill
 from agent_magics.tightening import noted, tightened
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput, unavailable
@@ -52,7 +53,9 @@ class Limits:
         tokens: Input plus output tokens of the turn; 0: no bound.
         seconds: Wall time of the turn, checked between requests; 0: no bound.
         cost: What the turn may cost, in the currency of `prices`; 0: no bound.
-        prices: What a million tokens cost: input, output, and input that was cached.
+        prices: What a million tokens cost: input, output, and input that was cached; as the person
+            set it for all models.
+        price: The model's own price, where the person set none; None: not known.
         result: Characters of one result that the model gets.
     """
 
@@ -61,17 +64,22 @@ class Limits:
     seconds: float = 0
     cost: float = 0
     prices: tuple[float, float, float] = (0, 0, 0)
+    price: Price | None = None
     result: int = 60_000
 
+    @property
+    def price_in_force(self) -> Price | None:
+        """What tokens cost; None: it is not known."""
+        return Price(*self.prices) if any(self.prices) else self.price
+
     def cost_of(self, usage: Usage) -> float:
-        """What these tokens cost; cached ones are part of the input."""
-        full, out, cached = self.prices
-        fresh = usage.input - usage.cached
-        return (fresh * full + usage.cached * cached + usage.output * out) / 1_000_000
+        """What these tokens cost; nothing where no price is known."""
+        return self.known_cost(usage) or 0.0
 
     def known_cost(self, usage: Usage) -> float | None:
         """What these tokens cost; None without prices."""
-        return self.cost_of(usage) if any(self.prices) else None
+        price = self.price_in_force
+        return None if price is None else price.of(usage)
 
 
 @dataclass(slots=True)

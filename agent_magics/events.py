@@ -25,7 +25,7 @@ class Question:
         preview: What the person must see before answering, whole.
         scopes: The "always" choices on offer, narrowest first.
         reason: Why the policy asks.
-        origin: Who brought the tool: `built-in`, or `skill NAME`.
+        origin: Who brought the tool: `built-in`, `skill NAME`, or `MCP server NAME`.
         outside: Whether the call reaches outside the workspace.
         heading: What a yes means.
         editable: Whether the call may run with other arguments; not where it stands for a question

@@ -44,6 +44,7 @@ class Request:
         max_output: A limit on the answer in tokens; None: the server's own.
         options: Further settings of the provider (temperature …), by the wire's own names.
         purpose: What the answer is for; no server is told.
+        words: Whether the tools are described in words, whatever the server could take.
     """
 
     system: str
@@ -54,6 +55,7 @@ class Request:
     max_output: int | None = None
     options: Mapping[str, JSON] = field(default_factory=dict)
     purpose: Purpose = "answer"
+    words: bool = False
 
 
 Streamed: TypeAlias = (

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
@@ -40,6 +40,7 @@ from agent_magics.messages import (
     Assistant,
     Conversation,
     Display,
+    Message,
     ToolCall,
     ToolResult,
     Usage,
@@ -170,11 +171,13 @@ class Session:
         active: The skills in force, in the order of their use.
         bundled: The tools those skills brought.
         usage: Tokens of all turns.
+        cost: Of all turns whose price is known; None: of none.
         last: The newest turn's result.
         id: Under what it is saved; empty before that.
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
         refusals: Calls of all turns that were not allowed to run.
+        ended: All turns of this kernel, without their calls and messages.
     """
 
     name: str = "default"
@@ -183,10 +186,12 @@ class Session:
     active: tuple[ActiveSkill, ...] = ()
     bundled: tuple[Tool, ...] = ()
     usage: Usage = Usage()
+    cost: float | None = None
     last: TurnResult | None = None
     id: str = ""
     found_tools: set[str] = field(default_factory=set)
     refusals: list[CallRecord] = field(default_factory=list)
+    ended: list[TurnResult] = field(default_factory=list)
 
     async def ask(
         self,
@@ -244,6 +249,7 @@ class Session:
             self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
+            self.ended.append(replace(self.last, calls=(), conversation=()))
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:
@@ -274,6 +280,7 @@ class Session:
         """Forget the conversation; skills and session rules stay, as they are not part of it."""
         self.conversation = ()
         self.usage = Usage()
+        self.cost = None
         self.last = None
         self.id = ""
         self.found_tools.clear()
@@ -286,6 +293,15 @@ class Session:
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
+    def _add(self, message: Message, record: _Record) -> None:
+        record.streamed = ""
+        self.conversation = appended(self.conversation, message)
+        if isinstance(message, Assistant):
+            record.requests += 1
+            record.usage += message.usage
+            self.usage += message.usage
+            record.asked.update((call.id, call) for call in message.calls)
+
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
             case TextDelta(text):
@@ -293,13 +309,7 @@ class Session:
             case AnswerRestarted():
                 record.streamed = ""
             case MessageAdded(message):
-                record.streamed = ""
-                self.conversation = appended(self.conversation, message)
-                if isinstance(message, Assistant):
-                    record.requests += 1
-                    record.usage += message.usage
-                    self.usage += message.usage
-                    record.asked.update((call.id, call) for call in message.calls)
+                self._add(message, record)
             case PolicyChanged(rule):
                 self.policy = self.policy.with_rule(rule)
             case Compacted(conversation=conversation):
@@ -316,6 +326,8 @@ class Session:
                 record.replay = comparison
             case TurnEnded():
                 record.ended = event
+                if event.cost is not None:
+                    self.cost = (self.cost or 0.0) + event.cost
             case _:
                 pass
 

@@ -54,7 +54,13 @@ def listing(*models: str, owner: str = "") -> bytes:
 
 
 def test_the_default_ports_are_those_of_the_four_servers() -> None:
-    assert PORTS == {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
+    assert PORTS == {
+        11434: "Ollama",
+        1234: "LM Studio",
+        8080: "llama.cpp",
+        8000: "vLLM",
+        30000: "SGLang",
+    }
 
 
 def test_servers_are_found_with_their_models_in_the_order_of_the_ports() -> None:

@@ -248,11 +248,19 @@ def check(asked: OpenAIModel) -> str:
 
 
 def test_a_connection_that_works_is_one_line(server: FakeServer) -> None:
-    scenario = server.scenario(turns=0)
+    scenario = server.scenario(turns=1, tool="ready")
     text = check(model(scenario))
-    assert "answers" in text
+    assert "answers and calls tools" in text
     assert "\n" not in text
     assert len(scenario.requests) == 1
+
+
+def test_a_model_that_talks_in_place_of_calling_is_told_with_a_remedy(server: FakeServer) -> None:
+    text = check(model(server.scenario(turns=0)))
+    first, second = text.split("\n")
+    assert "answers (" in first
+    assert "asked to call a tool and did not" in second
+    assert "try a larger model" in second
 
 
 @pytest.mark.parametrize(

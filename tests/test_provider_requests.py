@@ -24,7 +24,8 @@ from agent_magics.messages import (
 )
 from agent_magics.ports import Request
 from agent_magics.providers.bodies import BodyWriter, fields_of
-from agent_magics.providers.profiles import Profile, detected
+from agent_magics.providers.profiles import Profile
+from agent_magics.providers.servers import detected
 from agent_magics.providers.wire import READ, sent_names, wire_id, wire_name
 from agent_magics.providers.written import find_calls
 from agent_magics.tool import Tool, ToolOutput

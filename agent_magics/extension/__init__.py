@@ -7,11 +7,14 @@ left behind.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_magics.extension.assembly import make_services
+from agent_magics.extension.dotenv import believed
 from agent_magics.extension.environment import read_environment
 from agent_magics.frontends import results
 from agent_magics.importing import installed_only
@@ -39,7 +42,8 @@ def load(shell: InteractiveShell) -> None:
 
 
 def _load(shell: InteractiveShell) -> None:
-    environment = read_environment(os.environ)
+    variables, dropped = believed(os.environ, Path.cwd())
+    environment = read_environment(variables)
     magics = AgentMagics(shell, lambda owner: make_services(shell, owner, environment, os.environ))
     shell.register_magics(magics)
     matcher = make_matcher(
@@ -49,7 +53,9 @@ def _load(shell: InteractiveShell) -> None:
             tools=lambda: [tool.name for tool in magics.all_tools()],
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
             sessions=lambda: session_words(magics.services),
+            servers=lambda: [spec.name for spec in magics.services.mcp.sources.declared().specs],
             variables=lambda: [name for name in magics.namespace() if name.isidentifier()],
+            models=lambda token: magics.services.endpoints.words(token),
         )
     )
     magics.loaded = matcher
@@ -59,7 +65,10 @@ def _load(shell: InteractiveShell) -> None:
     results.install(shell.display_formatter)
     magics.services.stage.install()
     magics.services.notebook.install()
+    atexit.register(magics.services.mcp.close)
     print(_greeting(_usable(magics)))  # noqa: T201
+    for name in dropped:
+        print(f"Configuration: {name} comes from this project's .env, and is not used")  # noqa: T201
     for problem in magics.services.configuration().problems:
         print(f"Configuration: {problem}")  # noqa: T201  # the person must know
 
@@ -74,6 +83,9 @@ def unload(shell: InteractiveShell) -> None:
     results.remove(shell.display_formatter)
     magics.services.records.close()
     magics.services.tapes.close()
+    atexit.unregister(magics.services.mcp.close)
+    magics.services.mcp.close()
+    magics.services.requests.stop()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import platformdirs
 
+from agent_magics import __version__
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
+from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
 from agent_magics.extension.switches import SwitchFile
@@ -25,16 +27,20 @@ from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.plugins import Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.services import Services
 from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
 from agent_magics.tools.landlock import Landlock
+from agent_magics.tools.mcp.opening import Surroundings
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.protection import secret_places
 from agent_magics.tools.redaction import says_secret, secret_pairs
@@ -184,7 +190,7 @@ def make_services(
 
     def secrets() -> tuple[str, ...]:
         # Asked at each use: %env and the user's code change the environment.
-        return (*secret_pairs(variables), *choose.secrets())
+        return (*secret_pairs(variables), *choose.secrets(), *mcp.secrets())
 
     def hook_environment(named: Sequence[str]) -> dict[str, str]:
         redact = workspace.redactor()
@@ -205,8 +211,9 @@ def make_services(
             data,
         )
 
+    requests = RequestLog(redactor=lambda: workspace.redactor())
     choose = ModelChooser(
-        environment, variables, configuration, learnt=learnt or Learnt(), root=root
+        environment, variables, configuration, learnt=learnt or Learnt(), root=root, log=requests
     )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
@@ -244,6 +251,26 @@ def make_services(
         own = builtin_tools(workspace, live, delegation, notes, web, here)
         return (*own, *plugins.tools())
 
+    def keys() -> tuple[str, ...]:
+        """The variables that hold the keys of models."""
+        named = (configuration().api_key_env, environment.source("api_key"))
+        return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
+
+    sources = McpSources(
+        lambda: configuration().mcp_servers,
+        config_file.parent / "mcp-servers.json",
+        config_file.parent / "trusted-mcp.json",
+        SwitchFile(config_file.parent / "disabled-mcp.json"),
+        root,
+    )
+    # Programs make services for each turn, and would start the servers each time.
+    mcp = Servers(
+        sources if shell is not None else None,
+        Surroundings(root, variables, keys),
+        data / "mcp",
+        __version__,
+    )
+
     return Services(
         stage=Stage(shell, plugged=PluggedFrontEnds(plugins, workspace.redact)),
         library=library,
@@ -254,6 +281,7 @@ def make_services(
         project=lambda: project_instructions(root()),
         configuration=configuration,
         choose=PluggedChooser(plugins, choose, configuration, environment, workspace.redact),
+        endpoints=choose.named,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
         switch=lambda name, on: switches.switch(name, on=on),
@@ -264,9 +292,11 @@ def make_services(
         config_file=config_file,
         undo=undo,
         notebook=notebook,
-        hook_environment=hook_environment,
-        plugins=plugins,
         tapes=Tapes(workspace),
+        mcp=mcp,
+        hook_environment=hook_environment,
+        requests=RequestLogFile(requests),
+        plugins=plugins,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

@@ -3,6 +3,9 @@
     model: NAME                      # as `%agent model NAME`
     base_url: https://host/v1        # an OpenAI-compatible endpoint
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
+    endpoint: NAME                   # which of the named endpoints answers
+    endpoints: {NAME: {base_url: …}} # see config_endpoints
+    prices: {MODEL: {input: 0.25}}   # of a million tokens; see config_prices
     mode: accept-edits               # for calls without a rule: ask, accept-edits, plan, auto
     policy:                          # rules: a tool, and a pattern for its operand
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
@@ -15,6 +18,8 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
+    mcp_servers: {NAME: {…}}         # see config_mcp
+    mcpServers: {NAME: {…}}          # the same, as other programs write it
     hooks: {turn_end: [{command: [PROGRAM]}]}  # commands that are told of calls and turns
     disabled_plugins: [NAME]         # installed packages, or names that they bring
 
@@ -33,10 +38,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
+from agent_magics.extension.config_endpoints import chosen_endpoint, read_endpoints
 from agent_magics.extension.config_hooks import read_hooks
+from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
+from agent_magics.extension.config_mcp import mcp_servers
+from agent_magics.extension.config_prices import read_prices
 from agent_magics.extension.config_reader import Reader, nodes_of
+from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.hooks.hook import Hook
 from agent_magics.policy import Mode, Rule
+from agent_magics.pricing import Price
+from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
 
 if TYPE_CHECKING:
@@ -47,6 +59,9 @@ USER_KEYS = (
     "model",
     "base_url",
     "api_key_env",
+    "endpoint",
+    "endpoints",
+    "prices",
     "mode",
     "policy",
     "skill_paths",
@@ -56,11 +71,13 @@ USER_KEYS = (
     "fetch_hosts",
     "sandbox",
     "sandbox_network",
+    *MCP_KEYS,
     "hooks",
     "disabled_plugins",
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
+NO_ENDPOINTS: tuple[NamedEndpoint, ...] = ()
 NO_MODE: SandboxMode | None = None
 
 
@@ -73,6 +90,9 @@ class Configuration:
         suggested_model: The project's suggestion; shown, never used by itself.
         base_url: The user's endpoint.
         api_key_env: The variable that holds the key.
+        endpoint: The named endpoint that answers; empty: none is chosen.
+        endpoints: The named endpoints.
+        prices: Prices of a million tokens, by the model's name.
         mode: What happens to calls that no rule speaks about.
         rules: Of both files.
         skill_paths: Further folders with skills.
@@ -85,6 +105,7 @@ class Configuration:
         project_sandbox: What the project's file asks for.
         sandbox_network: Likewise for the network in it: the user's word.
         project_network: False when the project's file closes it.
+        mcp_servers: The user's MCP servers.
         hooks: Commands that are told of calls and turns.
         disabled_plugins: Packages, or names of what they bring, that are not used.
     """
@@ -93,6 +114,9 @@ class Configuration:
     suggested_model: str = ""
     base_url: str = ""
     api_key_env: str = ""
+    endpoint: str = ""
+    endpoints: tuple[NamedEndpoint, ...] = ()
+    prices: tuple[tuple[str, Price], ...] = ()
     mode: Mode = "ask"
     rules: tuple[Rule, ...] = ()
     skill_paths: tuple[Path, ...] = ()
@@ -105,6 +129,7 @@ class Configuration:
     project_sandbox: SandboxMode = "off"
     sandbox_network: bool = False
     project_network: bool = True
+    mcp_servers: tuple[ServerSpec, ...] = ()
     hooks: tuple[Hook, ...] = ()
     disabled_plugins: tuple[str, ...] = ()
 
@@ -154,7 +179,13 @@ def _read(
     reader = Reader(shown, source)
     entries = reader.mapping(nodes, "the file")
     for name, node in entries.items():
-        if name not in keys:
+        if name not in keys and source == "project" and name in USER_KEYS:
+            reader.wrong(
+                node,
+                f"unknown key {name!r} in a project's file: only your own config.yaml may have "
+                f"it; there are: {', '.join(keys)}",
+            )
+        elif name not in keys:
             reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
 
     def read(name: str, how: Callable[[yaml.Node], T], default: T) -> T:
@@ -169,10 +200,14 @@ def _read(
     def network(node: yaml.Node) -> bool:
         return reader.switch(node, "sandbox_network")
 
+    endpoints = read("endpoints", lambda node: read_endpoints(reader, node), NO_ENDPOINTS)
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
         api_key_env=text("api_key_env"),
+        endpoint=read("endpoint", lambda node: chosen_endpoint(reader, node, endpoints), ""),
+        endpoints=endpoints,
+        prices=read("prices", lambda node: read_prices(reader, node), ()),
         mode=read("mode", reader.mode, "ask"),
         rules=read("policy", reader.rules, ()),
         skill_paths=tuple(Path(path).expanduser() for path in texts("skill_paths")),
@@ -185,6 +220,7 @@ def _read(
         sandbox=read("sandbox", reader.sandbox, NO_MODE),
         sandbox_network=read("sandbox_network", network, False),
         project_network=read("sandbox_network", network, True),
+        mcp_servers=mcp_servers(reader, entries),
         hooks=read("hooks", lambda node: read_hooks(reader, node, path.parent), ()),
         disabled_plugins=texts("disabled_plugins"),
     )

@@ -1,4 +1,4 @@
-"""Which model answers, and why: setting, environment, a server on this machine, demonstration.
+"""Which model answers, and why: setting, named endpoint, environment, a server here, demonstration.
 
 Nothing is contacted at load: servers on this machine are looked for when a model is first needed.
 """
@@ -6,24 +6,34 @@ Nothing is contacted at load: servers on this machine are looked for when a mode
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
+from agent_magics.extension.config_prices import price_of
+from agent_magics.extension.dotenv import project_variables
 from agent_magics.extension.environment import Environment
+from agent_magics.extension.keys import Keys, source_of
+from agent_magics.extension.named_endpoints import NamedEndpoint
+from agent_magics.extension.named_models import NamedModels, environment_proxy, listed
 from agent_magics.extension.replays import PREFIX as REPLAY
 from agent_magics.extension.replays import Replays, replay_choice, wanted
+from agent_magics.extension.settled import as_set
 from agent_magics.importing import installed_only
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
+from agent_magics.pricing import Price
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.providers.local import Found, find_servers
-from agent_magics.providers.profiles import Profile
+from agent_magics.providers.place import shown_url
+from agent_magics.providers.prices import library_price
+from agent_magics.providers.profiles import OPENAI_URL
+from agent_magics.providers.served import Served, by_name, served
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -42,7 +52,9 @@ class ModelChooser:
         find: Looks for servers on this machine.
         clock: Seconds.
         learnt: What endpoints taught before.
-        root: The workspace, for the files of recordings.
+        root: The workspace: recordings are looked for in it, and its `.env` must not decide where
+            a key goes.
+        log: Writes requests while somebody wants it.
     """
 
     environment: Environment
@@ -52,11 +64,18 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    log: RequestLog = field(default_factory=RequestLog)
     _replays: Replays = field(default_factory=Replays)
+    named: NamedModels = field(init=False)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, str], tuple[float, Served]] = field(default_factory=dict)
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        keys = Keys(self.variables)
+        self.named = NamedModels(self.configuration, keys, self.variables, listed)
 
     def __call__(self, settings: ModelSettings) -> ModelChoice:
         """The model for these settings.
@@ -78,12 +97,15 @@ class ModelChooser:
         )
         if model.startswith(REPLAY):
             return self._replay(model, f"model from {model_from}", settings)
+        if (named := self._wanted(config, settings)) is not None:
+            return self._at_named(*named, settings)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),
             (environment.base_url, environment.source("base_url")),
         )
         key, key_from = self._key(config)
+        self._not_of_the_project(base_url, url_from, key, key_from)
         if base_url or key:
             where = (base_url, url_from, key, key_from)
             return self._endpoint(model, model_from, *where, settings)
@@ -95,6 +117,11 @@ class ModelChooser:
                 f"The model {model!r} is set ({model_from}), but no endpoint is: set "
                 "OPENAI_API_KEY, or OPENAI_BASE_URL, or %config AgentMagics.base_url = '…'."
             )
+        if config.endpoints:
+            raise UsageProblem(
+                f"Your config.yaml names the endpoints {_names(config.endpoints)}, and none is "
+                "chosen: %agent model NAME, or `endpoint: NAME` in the file."
+            )
         return self._demonstration("nothing is configured and no model server runs on this machine")
 
     def secrets(self) -> tuple[str, ...]:
@@ -102,9 +129,99 @@ class ModelChooser:
 
         The one that the configuration names counts before its first use, too.
         """
-        self._key(self.configuration())
+        config = self.configuration()
+        self._key(config)
         first = (self.environment.source("api_key"), self.environment.api_key)
-        return tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
+        pairs = tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
+        return (*pairs, *self.named.keys.secrets(config.endpoints))
+
+    def _wanted(
+        self, config: Configuration, settings: ModelSettings
+    ) -> tuple[NamedEndpoint, str, str] | None:
+        """The named endpoint, the model and who said so; None: another way of choosing counts.
+
+        Raises:
+            UsageProblem: The endpoint that a program needs is not there.
+        """
+        if settings.endpoint:
+            if (found := self.named.find(f"{settings.endpoint}/{settings.model}")) is None:
+                raise UsageProblem(
+                    f"The endpoint {settings.endpoint!r} is not in the config.yaml of this machine."
+                )
+            return (*found, settings.model_from)
+        by_setting = settings.model_from or "%config AgentMagics.model"
+        if found := self.named.find(settings.model):
+            return (*found, by_setting)
+        if settings.base_url:
+            return None
+        plain = settings.model
+        if found := self.named.find(config.model):
+            return (found[0], plain or found[1], "your config.yaml")
+        if found := self.named.find(config.endpoint):
+            return (found[0], plain or config.model, "your config.yaml")
+        if config.base_url:
+            return None
+        if found := self.named.find(self.environment.model):
+            return (found[0], plain or found[1], self.environment.source("model"))
+        if len(config.endpoints) == 1 and not config.model:
+            return (config.endpoints[0], plain, "the only one of your config.yaml")
+        return None
+
+    def _at_named(
+        self, named: NamedEndpoint, model: str, source: str, settings: ModelSettings
+    ) -> ModelChoice:
+        model = model or named.model or self._only_named(named)
+        key = source_of(named.key)
+        why = [f"endpoint {named.name} from {source}", f"key from {key}" if key else "no key"]
+
+        def make() -> Model:
+            return self._model(model, as_set(self.named.connection(named), settings))
+
+        return ModelChoice(
+            model,
+            shown_url(named.base_url),
+            "; ".join(why),
+            make,
+            endpoint=named.name,
+            price=lambda: self._price(model, named.base_url, named.name),
+        )
+
+    def _only_named(self, named: NamedEndpoint) -> str:
+        models = self.named.models(named.name)
+        if len(models) == 1:
+            return models[0]
+        shown = ", ".join(models[:8]) + (" …" if len(models) > 8 else "")
+        raise UsageProblem(
+            f"The endpoint {named.name} has no `model:` in your config.yaml and lists "
+            f"{f'several ({shown})' if models else 'none'}: %agent model {named.name}/MODEL."
+        )
+
+    def _price(self, model: str, url: str, name: str = "") -> Price | None:
+        """What a model costs: by the person's file, else by the price library, if there is one."""
+        own = price_of(model, name, self.configuration().prices)
+        if own is not None:
+            return own
+        with installed_only():
+            return library_price(model, url)
+
+    def _not_of_the_project(self, url: str, url_from: str, key: str, key_from: str) -> None:
+        """Refuse to send a person's key where a project's `.env` says.
+
+        Some editors load that file into kernels: whoever wrote it would get the key.
+
+        Raises:
+            UsageProblem: The URL stands there, and the key does not.
+        """
+        named = self.environment.source("base_url")
+        if not url or not key or url_from != named or Endpoint(url).is_local:
+            return
+        theirs = project_variables(self.root())
+        if theirs.get(url_from) == url and theirs.get(key_from) != key:
+            raise UsageProblem(
+                f"{url_from} comes from this project's .env and leads to {shown_url(url)}; your "
+                f"key from {key_from} is not sent there. If you trust it, name that endpoint in "
+                "your config.yaml (see docs/models.md), or set %config AgentMagics.base_url."
+            )
 
     def _key(self, config: Configuration) -> tuple[str, str]:
         key, name = self._found_key(config)
@@ -129,7 +246,9 @@ class ModelChooser:
         key_from: str,
         settings: ModelSettings,
     ) -> ModelChoice:
-        endpoint = _as_set(Endpoint(base_url or None, key or "none"), settings)
+        via = environment_proxy(base_url or OPENAI_URL, self.variables)
+        bare = Endpoint(base_url or None, key or "none", key_from=key_from, via=via)
+        endpoint = as_set(bare, settings)
         if not model and not base_url:
             model, model_from = DEFAULT_MODEL, "the default for OpenAI's endpoint"
         if not model:
@@ -168,7 +287,7 @@ class ModelChooser:
         )
         return self._choice(
             chosen,
-            _as_set(Endpoint(server.base_url, "none"), settings),
+            as_set(Endpoint(server.base_url, "none"), settings),
             server.base_url,
             f"{why}; {server.server} found on this machine",
         )
@@ -193,41 +312,40 @@ class ModelChooser:
         return ModelChoice(DEMONSTRATION, "a recording in the package", why, demonstration, True)
 
     def _choice(self, model: str, endpoint: Endpoint, where: str, why: str) -> ModelChoice:
-        def make() -> Model:
-            # One object per model and endpoint: it remembers what the endpoint has taught it.
-            if (model, endpoint) not in self._made:
-                with installed_only():
-                    from agent_magics.providers.openai import OpenAIModel, preload
+        return ModelChoice(
+            model,
+            where,
+            why,
+            lambda: self._model(model, endpoint),
+            price=lambda: self._price(model, endpoint.url),
+            served=lambda: self._served(model, endpoint),
+        )
 
-                    preload()
-                self._made[model, endpoint] = OpenAIModel(
-                    model, endpoint=endpoint, lessons=self.learnt
-                )
-            return self._made[model, endpoint]
+    def _model(self, model: str, endpoint: Endpoint) -> Model:
+        """One object per model and endpoint: it remembers what the endpoint has taught it."""
+        if (model, endpoint) not in self._made:
+            with installed_only():
+                from agent_magics.providers.openai import OpenAIModel, preload
 
-        return ModelChoice(model, where, why, make)
+                preload()
+            self._made[model, endpoint] = OpenAIModel(
+                model, endpoint=endpoint, lessons=self.learnt, log=self.log
+            )
+        return self._made[model, endpoint]
+
+    def _served(self, model: str, endpoint: Endpoint) -> Served:
+        """What is known of a model; only servers of this machine are asked, now and then."""
+        if not endpoint.is_local:
+            return by_name(model)
+        now, key = self.clock(), (endpoint.url, model)
+        if key not in self._known or now - self._known[key][0] > RECHECK:
+            api_key = "" if endpoint.key == "none" else endpoint.key
+            self._known[key] = (now, served(endpoint.url, model, api_key))
+        return self._known[key][1]
 
 
-def _as_set(endpoint: Endpoint, settings: ModelSettings) -> Endpoint:
-    """The endpoint with what the person set about it.
-
-    Raises:
-        UsageProblem: A field of the profile is not known, or has a value of another kind.
-    """
-    timeout = replace(endpoint.timeout, idle=settings.idle_timeout)
-    if not settings.profile:
-        return replace(endpoint, timeout=timeout)
-    known = {f.name: getattr(endpoint.known_profile, f.name) for f in fields(Profile)}
-    given: dict[str, Any] = {}
-    for name, value in settings.profile:
-        if name not in known:
-            raise UsageProblem(f"profile has no {name!r}; it has: {', '.join(known)}.")
-        value = frozenset(value) if isinstance(value, list | tuple | set) else value
-        if type(value) is not type(known[name]):
-            kind = type(known[name]).__name__
-            raise UsageProblem(f"profile[{name!r}] must be of the kind {kind}, not {value!r}.")
-        given[name] = value
-    return replace(endpoint, timeout=timeout, profile=replace(endpoint.known_profile, **given))
+def _names(endpoints: Sequence[NamedEndpoint]) -> str:
+    return ", ".join(endpoint.name for endpoint in endpoints)
 
 
 def _first(*candidates: tuple[str, str]) -> tuple[str, str]:

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from agent_magics.errors import UsageProblem
 from agent_magics.extension.assembly import make_services
 from agent_magics.extension.environment import Environment, read_environment
 from agent_magics.frontends import showing
 from agent_magics.frontends.progress import progress_here
 from agent_magics.importing import installed_only
+from agent_magics.magics.costs import priced
 from agent_magics.ports import Renderer
 from agent_magics.providers.endpoint import Learnt
 from agent_magics.providers.profiles import OPENAI_URL
@@ -140,12 +142,13 @@ def map(  # noqa: A001  # its name is agent_magics.map
         KeyboardInterrupt: You stopped it (`MapInterrupted`, which holds `result`, too).
     """
     asked = checked(options)
-    bounds = Bounds.checked(workers, total_budget, total_cost, asked.limits)
     ready = _ready(asked)
+    bounds = Bounds.checked(workers, total_budget, total_cost, priced(asked.limits, ready.choice))
     secrets = ready.services.workspace.redactor
     prompts = Prompts.checked(prompt, ready.skill_digests(), ready.choice.name)
     file = SaveFile.opened(save, secrets()) if save is not None else None
-    job = replace(asked, model=ready.choice.name, base_url=_url(ready))
+    named = ready.choice.endpoint
+    job = replace(asked, model=ready.choice.name, base_url=_url(ready), endpoint=named)
     lent = _key(ready) if lend_key else Lent()
     mapping = Mapping(
         work=_worked, fixed=(job, lent), prompts=prompts, bounds=bounds, redact=secrets(), file=file
@@ -185,12 +188,17 @@ def _said_before(_problem: str) -> None:
 def _url(ready: Prepared) -> str:
     """The endpoint by its address, so that each worker asks the same one."""
     choice = ready.choice
-    if choice.scripted:
+    if choice.scripted or choice.endpoint:  # each worker finds it by its name, with its own key
         return ""
     return choice.where if "://" in choice.where else OPENAI_URL
 
 
 def _key(ready: Prepared) -> Lent:
+    if endpoint := ready.choice.endpoint:
+        raise UsageProblem(
+            f"lend_key lends the key of the environment. The endpoint {endpoint} has a key of its "
+            "own: let the workers have the same config.yaml and a source for that key."
+        )
     named = ready.services.configuration().api_key_env
     if key := os.environ.get(named, "").strip():
         return Lent(named, key)

@@ -60,7 +60,8 @@ def call_block(record: CallRecord, *, stable: bool = False) -> Block:
     live = not record.outcome
     if live:
         tail = _tail(record)
-        html = theme.line(head) + (theme.text_box(tail, "output so far") if tail else "")
+        box = theme.inside(theme.text_box(tail, "output so far")) if tail else ""
+        html = theme.line(head) + box
         text = said + (f"\n\n{fenced(tail)}" if tail else "")
     else:
         html = theme.fold(head, _body_html(record))

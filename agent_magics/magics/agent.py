@@ -40,6 +40,7 @@ from agent_magics.magics.arguments import (
     use_parser,
     with_help,
 )
+from agent_magics.magics.auditing import Audit
 from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.mentions import attachments
 from agent_magics.magics.panel import panel_view
@@ -50,6 +51,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
+from agent_magics.magics.small import small_here
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
@@ -118,6 +120,7 @@ class AgentMagics(AgentSettings):
             ),
             hooks=self.hooks.all(),
             tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
+            small=small_here(self.small, lambda: self.choice(options.model)),
         )
         if options.preview:
             return preview_cell(asked, self.services)
@@ -132,7 +135,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | TurnResult | Findings | None:
+    def agent_line(self, line: str) -> View | TurnResult | Findings | Audit | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.
@@ -285,8 +288,8 @@ class AgentMagics(AgentSettings):
         return bool(self.save_sessions)
 
     def all_tools(self) -> tuple[Tool, ...]:
-        """Every tool a rule can be about now: built-in, and of the active skills."""
-        return (*self.services.builtins(), *self.session.bundled)
+        """Every tool a rule can be about now: built-in, of MCP servers and active skills."""
+        return (*self.services.builtins(), *self._foreign(), *self.session.bundled)
 
     def visible(self) -> tuple[Tool, ...]:
         """The tools that the next `%%agent` cell would have."""
@@ -346,7 +349,12 @@ class AgentMagics(AgentSettings):
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()
         redactor = self.services.workspace.redactor
-        return visible_tools(self.services.builtins(), active, config, policy, redactor)
+        tools = (*self.services.builtins(), *self._foreign())
+        return visible_tools(tools, active, config, policy, redactor)
+
+    def _foreign(self) -> tuple[Tool, ...]:
+        """The tools of the MCP servers that run."""
+        return self.services.mcp.tools(lambda: None)
 
     def _known(self, name: str) -> Skill:
         """The skill of this name, a broken one included, since `%skills NAME` explains it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
-from agent_magics.context import system_prompt
+from agent_magics.context import BASE, system_prompt
 from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
@@ -19,12 +19,16 @@ from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.background import in_background
+from agent_magics.magics.costs import priced, unbounded
 from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.small import BASE as SMALL
+from agent_magics.magics.small import THRESHOLD, Small, pushed, slim, slimmed
 from agent_magics.magics.taping import checked
 from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
@@ -61,9 +65,10 @@ class Cell:
         threshold: How many tools one request shows; the others are found with `find_tools`.
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
+        active_displays: Whether tools of skills show what they like.
         hooks: Functions that the person registered.
         tracing: Whether the turn is traced, and with which texts.
-        active_displays: Whether tools of skills show what they like.
+        small: The profile for small models, where it is on.
     """
 
     prompt: str
@@ -79,9 +84,10 @@ class Cell:
     threshold: int = 0
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
+    active_displays: bool = False
     hooks: tuple[Hook, ...] = ()
     tracing: Tracing = field(default_factory=Tracing)
-    active_displays: bool = False
+    small: Small | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,10 @@ def prepared(
     listing, _ = catalogue(offered)
     config = services.configuration()
     builtins = services.builtins(kernel, delegation)
+    turn = delegation or Delegation()
+    foreign = services.mcp.tools(lambda: turn.turn.approver if turn.turn else None)
     tools = visible_tools(
-        builtins,
+        (*builtins, *foreign),
         cell.active,
         config,
         cell.policy,
@@ -120,6 +128,11 @@ def prepared(
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
     own = [tool for tool in builtins if not tool.origin]
     always = {tool.name for tool in (*own, *([control] if control else []))}
+    threshold = cell.threshold
+    if cell.small is not None:
+        names = [tool.name for tool in own]
+        said = (cell.prompt, cell.session.conversation, services.workspace)
+        tools, threshold = slim(tools, names, *said), min(threshold or THRESHOLD, THRESHOLD)
     return Prepared(
         # Instructions come from files, and files can hold secrets.
         services.workspace.redact(
@@ -130,10 +143,11 @@ def prepared(
                 services.notes(),
                 planning=cell.policy.mode == "plan",
                 origin=cell.origin,
+                base=BASE if cell.small is None else SMALL,
             )
         ),
         with_skill_messages(cell.session.conversation, in_messages),
-        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else threshold),
     )
 
 
@@ -201,7 +215,13 @@ async def cell_turn(
         lambda text: renderer.show(Notice(text, "warning")),
     )
     reviewer = judge.make() if judge is not None else None
+    limits = priced(cell.limits, choice)
+    if why := unbounded(limits, choice):
+        renderer.show(Notice(why, "warning"))
     keep = _keeper(services, renderer)
+    await services.mcp.ready(
+        lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
+    )
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
     on_main = kernel.on_main if kernel is not None else on_thread
@@ -221,13 +241,17 @@ async def cell_turn(
         ),
         check=services.check,
         clock=time.monotonic,
-        limits=cell.limits,
+        limits=limits,
         window=cell.window,
         offered=ready.offer.offered,
-        attachments=(*discreet(cell.attachments, services), *notes),
+        attachments=(*await sent_beside(cell, services, ready), *notes),
         epilogue=taped.epilogue,
         hooks=hooks,
     )
+    if cell.small is not None:
+        turn = slimmed(turn, cell.small)
+        if cell.small.warning:
+            renderer.show(Notice(cell.small.warning, "warning"))
 
     def granted(rule: Rule) -> None:
         cell.session.policy = cell.session.policy.with_rule(rule)
@@ -255,6 +279,16 @@ async def cell_turn(
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
             return checked(replace(result, changed_files=files))
+
+
+async def sent_beside(cell: Cell, services: Services, ready: Prepared) -> tuple[Attachment, ...]:
+    """All that goes beside the prompt, without secrets."""
+    attachments = cell.attachments
+    if cell.small is not None:
+        skills = tuple(item.skill for item in cell.active.skills)
+        around = (services.workspace, ready.offer.tools, skills, cell.policy, ready.conversation)
+        attachments = (*await pushed(*around), *attachments)
+    return discreet(attachments, services)
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -331,5 +365,6 @@ def preview_cell(cell: Cell, services: Services) -> View:
         ready.conversation,
         cell.prompt,
         ready.offer.offered(),
-        discreet(cell.attachments, services),
+        in_background(lambda: sent_beside(cell, services, ready)),
+        cell.small.told() if cell.small is not None else "",
     )

@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
-from agent_magics.magics.background import in_background
+from agent_magics.magics.auditing import audit
 from agent_magics.magics.cell import compact_session
 from agent_magics.magics.hooks_commands import hooks
+from agent_magics.magics.mcp_commands import mcp
+from agent_magics.magics.model_commands import model, models, test
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.plugins_commands import plugins
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
+from agent_magics.magics.request_log_commands import log
 from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
 
 if TYPE_CHECKING:
     from agent_magics.findings import Findings
+    from agent_magics.magics.auditing import Audit
     from agent_magics.magics.services import Controls
     from agent_magics.session import TurnResult
 
-Shown: TypeAlias = "View | TurnResult | Findings | str | None"
+Shown: TypeAlias = "View | TurnResult | Findings | Audit | str | None"
 Run: TypeAlias = "Callable[[Controls, str], Shown]"
 
 
@@ -55,33 +59,6 @@ def help_view(_magics: Controls, _words: str) -> View:
     return table_view("%agent and its commands", ("command", "what it does"), rows)
 
 
-def model(magics: Controls, words: str) -> str:
-    """Show or choose the model."""
-    if words:
-        if len(words.split()) > 1:
-            raise UsageProblem(f"%agent model takes one name, not {words!r}.")
-        magics.use_model(words)
-    choice = magics.choice()
-    return f"Model: {choice.name} at {choice.where} ({choice.why})"
-
-
-def test(magics: Controls, words: str) -> str:
-    """Make one small request."""
-    no_words("test", words)
-    choice = magics.choice()
-    if choice.name.startswith("replay:"):
-        return f"Nothing to test: a recording answers, not a model ({choice.where})."
-    if choice.scripted:
-        return (
-            "No model is configured: the scripted demonstration answers, and there is nothing to "
-            "test.\nSet OPENAI_API_KEY or OPENAI_BASE_URL before Jupyter starts, or "
-            "%config AgentMagics.base_url = '…' here; then %agent test again."
-        )
-    from agent_magics.providers.checking import test_connection
-
-    return in_background(lambda: test_connection(choice.make()))
-
-
 def reset(magics: Controls, words: str) -> str:
     """Forget the conversation."""
     no_words("reset", words)
@@ -99,7 +76,7 @@ def compact(magics: Controls, words: str) -> str:
     before, after = compact_session(magics.session, magics.services, magics.choice(), settings)
     if after >= before:
         return f"The conversation is as it was ({before} tokens): nothing could be won."
-    return f"The conversation is shorter: about {before} tokens before, {after} now."
+    return "The conversation is shorter; the next cell goes on from there."
 
 
 def last(magics: Controls, words: str) -> TurnResult:
@@ -146,7 +123,13 @@ _RULE = "TOOL [PATTERN] [--always]"
 COMMANDS: tuple[Command, ...] = (
     Command("help", "help", "this table", help_view),
     Command("action", "action [ID]", "the quick actions; write one into the next cell", action),
-    Command("model", "model [NAME]", "which model answers and why; choose another", model),
+    Command(
+        "model",
+        "model [NAME|ENDPOINT|ENDPOINT/NAME]",
+        "which model answers and why; choose another",
+        model,
+    ),
+    Command("models", "models [ENDPOINT]", "the models that the server lists", models),
     Command("test", "test", "make one small request and explain what is wrong", test),
     Command("allow", f"allow {_RULE}", "run such calls without asking", decide("allow")),
     Command("ask", f"ask {_RULE}", "ask before such calls", decide("ask")),
@@ -160,7 +143,13 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
-    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
+    Command(
+        "report",
+        "report [--strict]",
+        "what was refused or not answered, and what was used; strict: as an error",
+        report,
+    ),
+    Command("audit", "audit FILE.ipynb", "who decided what, from a saved notebook alone", audit),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
     Command("run", "run [N]", "run a block of Python of the last answer, shown first", run),
     Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
@@ -198,7 +187,18 @@ COMMANDS: tuple[Command, ...] = (
         "record", "record [FILE | stop]", "record what the model says, to play it again", record
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
+    Command(
+        "mcp",
+        "mcp [start|restart|enable|disable|tools|log|trust …]",
+        "MCP servers: what runs and what they offer",
+        mcp,
+    ),
     Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
     Command("plugins", "plugins [check]", "what installed packages bring", plugins),
-    Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
+    Command(
+        "log",
+        "log [--requests FILE|off]",
+        "where this session is saved; write each request and its answer, without keys",
+        log,
+    ),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.magics.arguments import cell_parser, skills_parser, use_parser
 from agent_magics.magics.commands import command_names
+from agent_magics.magics.mcp_commands import COMMANDS as MCP_COMMANDS
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -28,6 +29,8 @@ class Words:
     actions: Callable[[], Sequence[str]] = tuple
     sessions: Callable[[], Sequence[str]] = tuple
     variables: Callable[[], Sequence[str]] = tuple
+    models: Callable[[str], Sequence[str]] = lambda _token: ()
+    servers: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -42,7 +45,7 @@ def candidates(line: str, words: Words) -> list[str]:
         return []
     token = rest.rpartition(" ")[2]
     before = rest.split()[: -1 if token else None]
-    found = _options(magic) if token.startswith("-") else _names(magic, before, words)
+    found = _options(magic) if token.startswith("-") else _names(magic, before, token, words)
     return sorted(name for name in found if name.startswith(token))
 
 
@@ -58,7 +61,7 @@ def _options(magic: str) -> list[str]:
     return [option for action in actions for option in action.option_strings if len(option) > 2]
 
 
-def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
+def _names(magic: str, before: Sequence[str], token: str, words: Words) -> Sequence[str]:
     match magic, list(before):
         case ("%use", [] | ["--add"] | ["-a"]) | ("%skills", [] | ["--trust"]):
             return words.skills()
@@ -68,6 +71,12 @@ def _names(magic: str, before: Sequence[str], words: Words) -> Sequence[str]:
             return command_names()
         case "%agent", ["allow" | "ask" | "deny"]:
             return words.tools()
+        case ("%agent", ["model" | "models"]) | ("%%agent", [*_, "--model" | "-m"]):
+            return words.models(token)
+        case "%agent", ["mcp"]:
+            return tuple(MCP_COMMANDS)
+        case "%agent", ["mcp", _]:
+            return words.servers()
         case "%agent", ["resume" | "delete"]:
             return words.sessions()
         case "%%agent", [*_, "--skill" | "-s"]:

@@ -71,6 +71,7 @@ def events_of(turn: StoredTurn) -> Iterator[Event]:
         end.seconds if known else float("nan"),
         end.requests or requests,
         end.text,
+        end.cost,
     )
 
 

@@ -13,14 +13,18 @@ from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
 from agent_magics.library.plugins import Plugins
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
+from agent_magics.pricing import Price
+from agent_magics.providers.served import Served
 from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 
@@ -37,6 +41,7 @@ class ModelSettings:
         profile: What the endpoint takes, as pairs of a field and its value; the rest is found out.
         replay_tools: Whether the tools of a replay `run` or are answered as `recorded`.
         replay_strict: Whether a replay that goes otherwise than recorded is an error.
+        endpoint: A named endpoint that must be there, for workers of a program; empty: any.
     """
 
     model: str = ""
@@ -46,6 +51,7 @@ class ModelSettings:
     profile: tuple[tuple[str, object], ...] = ()
     replay_tools: str = "run"
     replay_strict: bool = False
+    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,9 @@ class ModelChoice:
         why: How it was found.
         make: The model; what it needs is imported only then.
         scripted: Whether a recording is played: the demonstration, or a replay.
+        endpoint: What the person calls the endpoint; empty: it has no name.
+        price: What its tokens cost; None: not known. Looked up only then.
+        served: What is known of it before it is asked; may ask a server of this machine.
     """
 
     name: str
@@ -65,6 +74,44 @@ class ModelChoice:
     why: str
     make: Callable[[], Model]
     scripted: bool = False
+    endpoint: str = ""
+    price: Callable[[], Price | None] = lambda: None
+    served: Callable[[], Served] = Served
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """A named endpoint as a table shows it.
+
+    Args:
+        name: As the person calls it.
+        where: Its address, without secrets.
+        server: What kind of server it is.
+        model: Asked when only the endpoint is named; empty: none is set.
+        key: Where its key comes from; never the key.
+    """
+
+    name: str
+    where: str
+    server: str
+    model: str
+    key: str
+
+
+class Endpoints(Protocol):
+    """The endpoints that the person has named in their configuration."""
+
+    def rows(self) -> tuple[EndpointRow, ...]:
+        """All of them; nothing is contacted."""
+
+    def models(self, name: str) -> tuple[str, ...]:
+        """The models that one of them lists, asked now."""
+
+    def words(self, token: str) -> Sequence[str]:
+        """What `%agent model` and this beginning can be completed to, at once."""
+
+    def forget_key(self, reference: str) -> None:
+        """Ask for an endpoint's key anew when it is used next."""
 
 
 class Configured(Protocol):
@@ -141,6 +188,7 @@ class Services:
         project: The project's instructions, fresh.
         configuration: Both configuration files, fresh.
         choose: Which model answers.
+        endpoints: Those that the person has named.
         trust: For project skills.
         preapproved: An answer that an option gave beforehand, for headless runs.
         switch: Enables or disables a skill by name, for later kernels as well.
@@ -152,10 +200,12 @@ class Services:
         undo: Keeps copies of what tools change, and knows where they lie.
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
+        tapes: The recordings that are written.
+        mcp: The MCP servers of this kernel.
         hook_environment: The variables of a hook's command: all but those that look like secrets
             and are not named.
+        requests: The log of requests to servers.
         plugins: What installed packages bring.
-        tapes: The recordings that are written.
     """
 
     stage: Stage
@@ -167,6 +217,7 @@ class Services:
     project: Callable[[], str]
     configuration: Callable[[], Configured]
     choose: Callable[[ModelSettings], ModelChoice]
+    endpoints: Endpoints
     trust: TrustStore
     preapproved: Callable[[Question], Answer | None]
     switch: Callable[[str, bool], None]
@@ -178,9 +229,11 @@ class Services:
     undo: Recorder
     records: Records
     notebook: Here
-    hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
-    plugins: Plugins
     tapes: Tapes
+    mcp: Servers
+    hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
+    requests: RequestLogFile
+    plugins: Plugins
 
 
 class Controls(Protocol):
@@ -193,6 +246,7 @@ class Controls(Protocol):
     sessions: dict[str, Session]
     judge: str
     skill_code: str
+    small: str
 
     @property
     def saves(self) -> bool:

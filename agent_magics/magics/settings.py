@@ -9,6 +9,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode
 
 from agent_magics.calls import Limits
 from agent_magics.frontends.stage import Approvals, StageSettings
+from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.policy import MODES
 from agent_magics.tools.cells.surroundings import CONTEXTS
 
@@ -66,6 +67,12 @@ class AgentSettings(Magics):
     ).tag(config=True)
     context_window = Int(
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
+    ).tag(config=True)
+    small = Enum(
+        list(SMALL),
+        "auto",
+        help="The profile for small models (short instructions and tools, a map of the workspace, "
+        "an answer after a repeated call): auto (by the model's size), on, off.",
     ).tag(config=True)
     tool_threshold = Int(
         40,

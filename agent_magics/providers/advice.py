@@ -80,7 +80,7 @@ _BY_STATUS = {
     308: ("{place.host} has moved", _URL_ADVICE),
     401: (
         "{place.host} refused the API key",
-        "Check AGENT_MAGICS_API_KEY or OPENAI_API_KEY, and that the key belongs to {place.url}.",
+        "{place.key_hint}, and that the key belongs to {place.url}.",
     ),
     403: (
         "{place.host} denies access to {place.model}",
@@ -89,7 +89,8 @@ _BY_STATUS = {
     405: ("Nothing at {place.url} takes chat requests", _URL_ADVICE),
     407: (
         "The proxy wants a password",
-        "Put user and password into HTTPS_PROXY, or except this host with NO_PROXY.",
+        "Put user and password into the proxy's URL: in HTTPS_PROXY, or in the variable that "
+        "`proxy: {{env: NAME}}` of the endpoint names; or except this host with NO_PROXY.",
     ),
     408: ("{place.host} gave up waiting", "Run the cell again."),
     425: ("{place.host} is not ready", "Run the cell again."),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_magics.providers.place import Place, shown_url
-from agent_magics.providers.profiles import OPENAI_URL, Profile, detected
+from agent_magics.providers.profiles import OPENAI_URL, Profile
+from agent_magics.providers.servers import Server, detected, server_at, server_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,13 @@ class Endpoint:
         patience: Bounds of retries.
         profile: What the server takes; None: guessed by the URL, then learnt.
         stream: Whether answers are streamed, if the server can.
+        name: What the person's configuration calls it; empty: it has no name there.
+        server: The known server that it is; empty: recognised by the URL.
+        key_from: Where the key comes from, for texts.
+        proxy: The proxy's URL, which may hold a password; None: as the environment says; empty:
+            none at all.
+        via: The proxy that the environment names for this server, for texts.
+        ca_file: Certificates that are trusted beside the usual ones.
     """
 
     base_url: str | None = None
@@ -62,6 +71,12 @@ class Endpoint:
     patience: Patience = field(default_factory=Patience)
     profile: Profile | None = None
     stream: bool = True
+    name: str = ""
+    server: str = ""
+    key_from: str = ""
+    proxy: str | None = field(default=None, repr=False)
+    via: str = field(default="", repr=False)
+    ca_file: Path | None = None
 
     def __repr__(self) -> str:
         return f"Endpoint({shown_url(self.url)!r})"
@@ -98,6 +113,11 @@ class Endpoint:
         return self.profile if self.profile is not None else detected(self.url)
 
     @property
+    def kind(self) -> Server:
+        """What kind of server it is."""
+        return server_named(self.server) or server_at(self.url)
+
+    @property
     def is_local(self) -> bool:
         """Whether the server is on this machine, so that no proxy may stand in between."""
         try:
@@ -106,11 +126,28 @@ class Endpoint:
             return False
         return host in ("localhost", "::1") or host.startswith("127.")
 
+    @property
+    def _key_hint(self) -> str:
+        """Where to look when the key is refused, as the beginning of a sentence."""
+        if self.name and not self.key:
+            return f"Give the endpoint {self.name} a key in your config.yaml (api_key_env)"
+        if self.key_from:
+            return f"Check the key, which comes from {self.key_from}"
+        return "Check AGENT_MAGICS_API_KEY or OPENAI_API_KEY"
+
     def place(self, model: str) -> Place:
         """Where it is, for texts that a person reads."""
         headers = (value.strip() for value in self.headers.values() if len(value.strip()) >= 8)
-        secrets = (self.key, *headers, *_secrets_of(self.url))
-        return Place(shown_url(self.url), model, tuple(s for s in secrets if s))
+        proxy = (self.via if self.proxy is None else self.proxy).strip()
+        secrets = (self.key, *headers, *_secrets_of(self.url), *_secrets_of(proxy))
+        return Place(
+            shown_url(self.url),
+            model,
+            tuple(s for s in secrets if s),
+            proxy=shown_url(proxy) if proxy else "",
+            key_hint=self._key_hint,
+            ca_file=str(self.ca_file or ""),
+        )
 
 
 def _secrets_of(url: str) -> tuple[str, ...]:

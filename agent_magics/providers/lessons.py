@@ -72,6 +72,10 @@ class _Refused:
             for name in fields
         )
 
+    def points_at(self, field: str) -> bool:
+        """Whether it names a field of a message by its place: `messages[1].reasoning_content`."""
+        return bool(re.search(rf"messages\W{{1,3}}\d+\S*\W{re.escape(field)}(?!\w)", self.words))
+
 
 _Rule: TypeAlias = Callable[[_Refused], Lesson | None]
 
@@ -225,13 +229,36 @@ def _schema(r: _Refused) -> Lesson | None:
     return None
 
 
+def _reasoning_needed(r: _Refused) -> Lesson | None:
+    """DeepSeek's and Kimi's words for a history with answers of other models."""
+    wanted = re.search(
+        r"(?<!\w)(reasoning_content|reasoning)(?!\w)[^.]*"
+        r"(must be passed back|is missing|is required)"
+        r"|missing\W+(?:the )?\W*(reasoning_content|reasoning)(?!\w)",
+        r.words,
+    )
+    if wanted is None:
+        return None
+    name = wanted[1] or wanted[3]
+    back = r.profile.echoes | {name}
+    kept = r.profile.without - {name}
+    return Lesson(replace(r.profile, reasoning_needed=name, echoes=back, without=kept))
+
+
+def _signatures(r: _Refused) -> Lesson | None:
+    if "missing a thought_signature" in r.words or "missing a `thought_signature`" in r.words:
+        back = r.profile.echoes | {"extra_content"}
+        return Lesson(replace(r.profile, signed_calls=True, echoes=back))
+    return None
+
+
 def _any_field(r: _Refused) -> Lesson | None:
     """A field that the refusal names and that can be left out."""
     if not r.refuses:
         return None
     known = _NEVER_DROPPED | r.profile.without
     for name in sorted(set(r.sent) - known, key=len, reverse=True):
-        if name.isidentifier() and r.names(name.lower()):
+        if name.isidentifier() and (r.names(name.lower()) or r.points_at(name.lower())):
             return Lesson(
                 replace(r.profile, without=r.profile.without | {name}),
                 f"The server refuses the field {name!r}; it is left out from now on.",
@@ -257,6 +284,6 @@ def _no_tools(r: _Refused) -> Lesson | None:
 
 
 _RULES: tuple[_Rule, ...] = (
-    _max_tokens, _stream, _order, _ids, _tool_choice, _tools_field, _images, _name_length, _strict,
-    _content, _system_role, _schema, _no_tools, _any_field,
+    _max_tokens, _stream, _reasoning_needed, _signatures, _order, _ids, _tool_choice, _tools_field,
+    _images, _name_length, _strict, _content, _system_role, _schema, _no_tools, _any_field,
 )  # fmt: skip

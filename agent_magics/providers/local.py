@@ -25,6 +25,7 @@ PORTS: Mapping[int, str] = {
     1234: "LM Studio",
     8080: "llama.cpp",
     8000: "vLLM",
+    30000: "SGLang",
 }
 """Default ports, in the order in which servers are preferred."""
 

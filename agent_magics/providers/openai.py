@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from agent_magics.ports import Clock, Request, Sleep, Streamed
-from agent_magics.providers import advice, reaching
+from agent_magics.providers import advice, reaching, transport
 from agent_magics.providers.answers import refusal
 from agent_magics.providers.complaints import read_complaint
 from agent_magics.providers.endpoint import Endpoint, Learnt, Patience, Timeouts
+from agent_magics.providers.exchanges import Exchange, RequestLog, Tapped
 from agent_magics.providers.faults import Fault
 from agent_magics.providers.profiles import Profile
 from agent_magics.providers.retrying import Persistent, Random, retry_after
-from agent_magics.providers.trying import Tries, said_by
+from agent_magics.providers.trying import Response, Tries, said_by
 from agent_magics.providers.watch import Silent, Watch
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ __all__ = ["Endpoint", "Learnt", "OpenAIModel", "Patience", "Profile", "Timeouts
 
 _LARGEST_LIST = 4 * 1024 * 1024
 """Bytes of a list of models that are read."""
-
-
-_KEPT = 30.0
-"""Seconds for which an idle connection is kept: a tool's run long, less than servers keep it."""
 
 
 def preload() -> None:
@@ -57,6 +54,7 @@ class OpenAIModel:
         sleep: Waits between tries.
         rng: Numbers from 0 to 1, for the length of waits.
         lessons: What servers taught so far; shared where models of one session come and go.
+        log: Writes requests while somebody wants it.
     """
 
     def __init__(
@@ -68,10 +66,11 @@ class OpenAIModel:
         sleep: Sleep = asyncio.sleep,
         rng: Random = random.random,
         lessons: Learnt | None = None,
+        log: RequestLog | None = None,
     ) -> None:
         self.name = name
         self.endpoint = endpoint
-        self._clients = _Clients(endpoint, name, clock)
+        self._clients = _Clients(endpoint, name, clock, log or RequestLog())
         self._tries = Tries(
             name, endpoint, lessons if lessons is not None else Learnt(), self._clients.chat
         )
@@ -112,14 +111,15 @@ class _Clients:
     costs a tenth of a millisecond once the certificates are read, so it is made where it is needed.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, clock: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, clock: Clock, log: RequestLog) -> None:
         self._endpoint = endpoint
+        self._log = log
         self._place = endpoint.place(model)
         self._clock = clock
         self._tls: ssl.SSLContext | None = None
         self._by_loop: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
 
-    async def chat(self, body: bytes) -> httpx2.Response:
+    async def chat(self, body: bytes) -> Response:
         """Send a chat request; fulfils `trying.Send`."""
         return await self._send("POST", "/chat/completions", body)
 
@@ -127,7 +127,7 @@ class _Clients:
         """The body of the list of models; raises `Fault`."""
         watch = Watch(self._endpoint.timeout.connect)
         body = bytearray()
-        response: httpx2.Response | None = None
+        response: Response | None = None
         try:
             response = await watch.wait(self._send("GET", "/models", None))
             pieces = response.aiter_bytes()
@@ -153,12 +153,31 @@ class _Clients:
         if client is not None:
             await client.close()
 
-    async def _send(self, method: str, path: str, body: bytes | None) -> httpx2.Response:
+    async def _send(self, method: str, path: str, body: bytes | None) -> Response:
         """The response as soon as its status is known and good."""
+        client = self._client()
+        exchange = self._log.begin(self._place, method, path, body)
+        if exchange is None:
+            return await self._answer(client, method, path, body)
+        try:
+            response = await self._answer(client, method, path, body, exchange)
+        except BaseException as lost:  # an interrupt, too, is in the log
+            exchange.ended(lost.reason if isinstance(lost, Fault) else type(lost).__name__)
+            raise
+        exchange.answered(response.status_code, response.headers, response.request.headers)
+        return Tapped(response, exchange)
+
+    async def _answer(
+        self,
+        client: AsyncOpenAI,
+        method: str,
+        path: str,
+        body: bytes | None,
+        exchange: Exchange | None = None,
+    ) -> httpx2.Response:
         import httpx2
         import openai
 
-        client = self._client()
         send = client.get if method == "GET" else client.post
         options: dict[str, Any] = {} if body is None else {"content": body}
         try:
@@ -172,6 +191,10 @@ class _Clients:
                 **options,
             )
         except openai.APIStatusError as refused:
+            if exchange is not None:
+                answer = refused.response
+                exchange.answered(answer.status_code, answer.headers, answer.request.headers)
+                exchange.piece(answer.content)
             raise self._refusal(refused.response) from None
         except Exception as lost:  # noqa: BLE001  # anyio and httpx2 raise more than their own
             raise self._unreached(lost) from None
@@ -179,6 +202,10 @@ class _Clients:
 
     def _refusal(self, response: httpx2.Response) -> Fault:
         headers = {name.lower(): value for name, value in response.headers.items()}
+        if 300 <= response.status_code < 400 and headers.get("location"):
+            where = str(response.url.join(headers["location"]))
+            error = reaching.elsewhere(where, response.status_code, self._place)
+            return Fault("redirected", error, again=False)
         wait = retry_after(headers, self._clock)
         complaint = read_complaint(response.content, response.status_code)
         fault = refusal(complaint, self._place, wait)
@@ -190,6 +217,9 @@ class _Clients:
         import httpx2
 
         cause = lost.__cause__ or lost
+        if isinstance(cause, httpx2.ReadTimeout):  # only the answer to CONNECT has such a bound
+            error = reaching.silent_proxy(self._endpoint.timeout.connect, self._place)
+            return Fault("no answer from the proxy", error)
         if isinstance(cause, httpx2.ConnectTimeout | httpx2.PoolTimeout):
             error = advice.too_slow(self._endpoint.timeout.connect, "connection", self._place)
             return Fault("no connection", error)
@@ -219,14 +249,10 @@ class _Clients:
         for name, value in {"API key": endpoint.key, **endpoint.headers}.items():
             if not value.isascii() or not value.isprintable():
                 raise Fault("bad header", reaching.bad_header(name), again=False)
-        limits, parts = endpoint.timeout, urlsplit(endpoint.url)
-        timeout = httpx2.Timeout(connect=limits.connect, read=None, write=limits.idle, pool=None)
+        parts = urlsplit(endpoint.url)
         try:
             http_client = openai.DefaultAsyncHttpxClient(
-                verify=self._tls_context(),
-                timeout=timeout,
-                limits=httpx2.Limits(keepalive_expiry=_KEPT),
-                trust_env=not endpoint.is_local,
+                **transport.client_options(endpoint, self._tls_context())
             )
             return openai.AsyncOpenAI(
                 base_url=parts._replace(query="", fragment="").geturl(),
@@ -234,7 +260,7 @@ class _Clients:
                 api_key=endpoint.key or "none",
                 default_headers=endpoint.headers,
                 max_retries=0,
-                timeout=timeout,
+                timeout=transport.time_limits(endpoint),
                 http_client=http_client,
             )
         except (httpx2.InvalidURL, ValueError, OSError, ImportError) as wrong:  # a proxy, a file
@@ -243,13 +269,8 @@ class _Clients:
 
     def _tls_context(self) -> ssl.SSLContext:
         """Made once: reading the certificates takes longer than a whole request."""
-        import httpx2
-
         if self._tls is None:
-            plain = self._endpoint.url.startswith("http:")
-            self._tls = (
-                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()
-            )
+            self._tls = transport.tls_context(self._endpoint)
         return self._tls
 
 

@@ -21,11 +21,17 @@ class Place:
         url: The base URL, free of passwords and query.
         model: The model's name.
         secrets: Texts that must not appear anywhere.
+        proxy: The proxy in between, free of passwords; empty: none is known.
+        key_hint: Where to look when the key is refused, as the beginning of a sentence.
+        ca_file: The file with certificates of one's own; empty: none.
     """
 
     url: str
     model: str
     secrets: Collection[str] = field(default=(), repr=False)
+    proxy: str = ""
+    key_hint: str = "Check AGENT_MAGICS_API_KEY or OPENAI_API_KEY"
+    ca_file: str = ""
 
     @property
     def host(self) -> str:

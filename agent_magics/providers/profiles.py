@@ -1,17 +1,18 @@
 """What an endpoint takes: which fields, roles and features of the chat-completions protocol.
 
-Owns the record, the guess by URL for well-known servers, and what a refusal teaches. Pure: a
-lesson gives a new record, and whoever asks keeps it. A person can put a record of their own in
-place of the guess; lessons still apply to it.
+Owns the record only. Which server takes what is a table in `servers`, what a refusal teaches is in
+`lessons`; a person can put a record of their own in place of the guess, and lessons still apply.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
-from urllib.parse import urlsplit
+from typing import Literal, TypeAlias, get_args
 
 MaxTokens: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+SystemRole: TypeAlias = Literal["system", "developer", "user"]
+CallIds: TypeAlias = Literal["any", "plain", "nine"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -38,57 +39,39 @@ class Profile:
         alternate: Whether two prompts in a row must be joined.
         without: Names of fields that it refuses, in requests and in messages.
         without_schema: JSON Schema keywords that it refuses.
+        key_header: The header that carries the key; `authorization` carries it as a bearer token.
+        echoes: Which further fields of its own answers it takes back; `*`: all of them. What
+            another model said never goes back with such fields.
+        reasoning_needed: A field that must stand on each answer, empty where the model said
+            nothing in it; empty: none.
+        signed_calls: Whether each first call needs Google's signature of a thought.
     """
 
     max_tokens: MaxTokens = "max_tokens"
     stream: bool = True
     stream_options: bool = True
-    system_role: Literal["system", "developer", "user"] = "system"
+    system_role: SystemRole = "system"
     tool_choice_none: bool = True
     tools: bool = True
     tools_needed: bool = False
     strict: bool = False
     images: bool = True
     name_length: int = 64
-    call_ids: Literal["any", "plain", "nine"] = "any"
+    call_ids: CallIds = "any"
     empty_content: bool = False
     answer_after_results: bool = False
     alternate: bool = False
     without: frozenset[str] = field(default_factory=frozenset)
     without_schema: frozenset[str] = field(default_factory=frozenset)
+    key_header: str = "authorization"
+    echoes: frozenset[str] = frozenset(("*",))
+    reasoning_needed: str = ""
+    signed_calls: bool = False
 
 
-_BY_HOST: dict[str, Profile] = {
-    "api.openai.com": Profile(max_tokens="max_completion_tokens"),
-    "openai.azure.com": Profile(max_tokens="max_completion_tokens"),
-    "api.cerebras.ai": Profile(max_tokens="max_completion_tokens"),
-    "api.groq.com": Profile(max_tokens="max_completion_tokens"),
-    "api.mistral.ai": Profile(
-        stream_options=False, call_ids="nine", answer_after_results=True, alternate=True
-    ),
-    "generativelanguage.googleapis.com": Profile(without_schema=frozenset(("$schema",))),
-    "api.z.ai": Profile(tool_choice_none=False),
-    "open.bigmodel.cn": Profile(tool_choice_none=False),
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "max_tokens": get_args(MaxTokens),
+    "system_role": get_args(SystemRole),
+    "call_ids": get_args(CallIds),
 }
-"""Only differences that are documented; everything else is learnt when it matters."""
-
-_OLLAMA_PORT = 11434
-
-
-def detected(base_url: str) -> Profile:
-    """The best guess for an endpoint.
-
-    Args:
-        base_url: As the person gave it.
-    """
-    try:
-        parts = urlsplit(base_url)
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        return Profile()
-    for known, profile in _BY_HOST.items():
-        if host == known or host.endswith(f".{known}"):
-            return profile
-    if port == _OLLAMA_PORT:  # it ignores `tool_choice`
-        return Profile(tool_choice_none=False)
-    return Profile()
+"""Fields whose text is one of a few words."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from agent_magics.errors import ModelError
-from agent_magics.providers.place import Place
+from agent_magics.providers.place import Place, shown_url
 
 
 def unreachable(cause: BaseException, place: Place) -> ModelError:
     """The error for a connection that could not be made."""
     words = _words(cause)
-    if _is_elsewhere(words, place):
+    if place.proxy or _is_elsewhere(words, place):  # names are looked up by it, too
         words = f"proxy {words}"
     happened, advice = next(
         (texts for pattern, *texts in _CONNECTION if re.search(pattern, words, re.IGNORECASE)),
@@ -22,7 +22,37 @@ def unreachable(cause: BaseException, place: Place) -> ModelError:
     )
     said = place.clean(str(_chain(cause)[-1]))[:200].rstrip(".")
     detail = f": {said}" if said else ""
-    return ModelError(f"{happened.format(place=place)}{detail}.\n{advice.format(place=place)}")
+    through = f" The way leads through the proxy {place.proxy}." if place.proxy else ""
+    return ModelError(
+        f"{happened.format(place=place)}{detail}.\n{advice.format(place=place)}{through}"
+    )
+
+
+def silent_proxy(seconds: float, place: Place) -> ModelError:
+    """The error for a proxy that took the connection and then said nothing."""
+    return ModelError(
+        f"The proxy {place.proxy or 'of the environment'} opened no way to {place.host} within "
+        f"{seconds:g} s.\n" + _PROXY_ADVICE.format(place=place)
+    )
+
+
+def bad_ca_file(path: str, wrong: BaseException) -> ModelError:
+    """The error for a file of certificates that cannot be used."""
+    why = getattr(wrong, "strerror", None) or getattr(wrong, "reason", None) or str(wrong)
+    return ModelError(
+        f"The certificates in {path} cannot be used: {why}.\n"
+        "`ca_file` must name a readable file in PEM form, with lines BEGIN CERTIFICATE."
+    )
+
+
+def elsewhere(where: str, status: int, place: Place) -> ModelError:
+    """The error for a redirect, which is never followed: conversation and key would go along."""
+    return ModelError(
+        f"{place.host} sends requests elsewhere ({status}), to {shown_url(where)}.\n"
+        "Nothing was sent there. If that is the right address, set it as the base URL; it usually "
+        "ends in /v1. A sign-in page may also stand in between.",
+        status=status,
+    )
 
 
 def bad_url(why: str, place: Place) -> ModelError:
@@ -49,18 +79,29 @@ def bad_header(name: str) -> ModelError:
 _NETWORK_ADVICE = (
     "Check the base URL {place.url}, the network, and a proxy (HTTPS_PROXY, NO_PROXY)."
 )
+_PROXY_ADVICE = (
+    "Check the proxy (`proxy:` of the endpoint in config.yaml, else HTTPS_PROXY), or except "
+    "{place.host} from it with NO_PROXY or `proxy: none`."
+)
 _CONNECTION = (
     (
         r"CERTIFICATE_VERIFY_FAILED|CertVerification",
         "The TLS certificate of {place.host} cannot be verified",
-        "If a company's proxy opens TLS, let SSL_CERT_FILE name its certificate file.",
+        "If a company's proxy opens TLS, or the server has a certificate of its own making, let "
+        "`ca_file:` of the endpoint, or SSL_CERT_FILE, name the file that vouches for it.",
     ),
     (
         r"WRONG_VERSION_NUMBER|record layer failure|UNEXPECTED_MESSAGE",
         "{place.host} does not speak TLS there",
         "Check the base URL {place.url}: a local server usually wants http:// in place of https://.",
     ),
-    (r"ProxyError|\bproxy\b", "The proxy gave no connection to {place.host}", _NETWORK_ADVICE),
+    (
+        r"Proxy Authentication|\b407\b",
+        "The proxy wants a password",
+        "Put user and password into the proxy's URL: in HTTPS_PROXY, or in the variable that "
+        "`proxy: {{env: NAME}}` of the endpoint names; or except this host with NO_PROXY.",
+    ),
+    (r"ProxyError|\bproxy\b", "The proxy gave no connection to {place.host}", _PROXY_ADVICE),
     (
         r"gaierror|Name or service|nodename nor|getaddrinfo|name resolution",
         "The host {place.host} cannot be found",

@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agent_magics.context import sent_text
-from agent_magics.messages import JSON, Assistant, Conversation, Image, Message, ToolResult, User
+from agent_magics.messages import (
+    JSON,
+    Assistant,
+    Conversation,
+    Image,
+    Message,
+    ToolCall,
+    ToolResult,
+    User,
+)
 from agent_magics.ports import Request
 from agent_magics.providers.arguments import is_object
 from agent_magics.providers.profiles import Profile
@@ -25,6 +34,11 @@ RESERVED = frozenset(("model", "messages", "stream", "stream_options", "tools", 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _REASONING = frozenset(("reasoning_content", "reasoning", "reasoning_text", "thinking"))
 _TAKEN = frozenset(("role", "content", "tool_calls"))
+_UNSIGNING = re.compile(r"gemini-[12]\b|gemma")
+"""Models of Google's that ask for no signature."""
+_UNSIGNED: JSON = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""Stands where Gemini wants a signature and another model made the call; Google's own word for it
+(ai.google.dev, "Thought signatures")."""
 READ = "I have read the results."
 """Stands between results and a prompt for servers that want an answer there."""
 
@@ -146,30 +160,42 @@ def _assistant(message: Assistant, model: str, profile: Profile) -> JSON:
         content = "(no text)" if not message.calls else "" if profile.empty_content else None
     fields: dict[str, JSON] = {"role": "assistant", "content": content}
     if message.calls:
-        fields["tool_calls"] = [
-            {
-                "id": wire_id(call.id, profile),
-                "type": "function",
-                "function": {
-                    "name": wire_name(call.name, profile),
-                    "arguments": call.arguments if is_object(call.arguments) else "{}",
-                    **(_echoed(call.extra.get("function") or {}, profile) if same else {}),
-                },
-                **(_echoed(call.extra, profile) if same else {}),
-            }
-            for call in message.calls
-        ]
+        calls = [_call(call, profile, same=same) for call in message.calls]
+        if profile.signed_calls and not _UNSIGNING.search(model):
+            calls[0].setdefault("extra_content", _UNSIGNED)
+        fields["tool_calls"] = calls
     if same:
         # Reasoning goes back where a server insists on it: with calls. Some refuse it elsewhere.
         left_out = _TAKEN if message.calls else _TAKEN | _REASONING
         echoed = _echoed(message.extra, profile)
         fields.update({name: value for name, value in echoed.items() if name not in left_out})
+    if profile.reasoning_needed:
+        fields.setdefault(profile.reasoning_needed, "")
     return fields
+
+
+def _call(call: ToolCall, profile: Profile, *, same: bool) -> dict[str, JSON]:
+    """A call as the history shows it; with the provider's own fields for the model that made it."""
+    return {
+        "id": wire_id(call.id, profile),
+        "type": "function",
+        "function": {
+            "name": wire_name(call.name, profile),
+            "arguments": call.arguments if is_object(call.arguments) else "{}",
+            **(_echoed(call.extra.get("function") or {}, profile) if same else {}),
+        },
+        **(_echoed(call.extra, profile) if same else {}),
+    }
 
 
 def _echoed(extra: Mapping[str, JSON], profile: Profile) -> dict[str, JSON]:
     taken = profile.without | {"function", "id", "type", "name", "arguments"}
-    return {name: value for name, value in extra.items() if name not in taken}
+    back = profile.echoes
+    return {
+        name: value
+        for name, value in extra.items()
+        if name not in taken and ("*" in back or name in back)
+    }
 
 
 def _user_content(text: str, images: Sequence[Image], profile: Profile) -> JSON:

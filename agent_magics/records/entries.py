@@ -144,7 +144,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class TurnClosed:
-    """A turn ended; `total` are the tokens of the session up to here."""
+    """A turn ended; `total` are the tokens of the session up to here, `cost` that of the turn."""
 
     reason: str
     usage: Usage = Usage()
@@ -152,6 +152,7 @@ class TurnClosed:
     seconds: float = 0.0
     requests: int = 0
     text: str = ""
+    cost: float | None = None
 
 
 Entry: TypeAlias = (

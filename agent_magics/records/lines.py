@@ -139,7 +139,7 @@ def _closed(entry: TurnClosed, redact: Redact) -> dict[str, JSON]:
             "requests": entry.requests,
             "text": redact(entry.text),
         }
-    )
+    ) | ({} if entry.cost is None else {"cost": round(entry.cost, 9)})
 
 
 def _rule(rule: Rule, redact: Redact) -> dict[str, str]:
@@ -203,7 +203,8 @@ def _end(fields: Fields) -> TurnClosed:
     reason, text = _texts(fields, "reason", "text")
     usage, total = (decoded_usage(fields.get(name, {})) for name in ("usage", "total"))
     seconds, requests = _number(fields, "seconds"), _whole(fields, "requests")
-    return TurnClosed(reason, usage, total, seconds, requests, text)
+    cost = _number(fields, "cost") if fields.get("cost") is not None else None
+    return TurnClosed(reason, usage, total, seconds, requests, text, cost)
 
 
 _READERS: dict[str, Callable[[Fields], Entry]] = {

@@ -95,7 +95,9 @@ class Records:
             head = self.archive.new_head(stored.name, folder, parent=summary.id)
             with contextlib.suppress(OSError):  # the first turn tries again, and says why not
                 journal = self.archive.copy(summary.path, head)
-        session = Session(stored.name, conversation=stored.conversation, usage=stored.usage)
+        session = Session(
+            stored.name, conversation=stored.conversation, usage=stored.usage, cost=stored.cost
+        )
         strict = tuple(rule for rule in stored.rules if rule.decision != "allow")
         session.policy = session.policy.replacing("session", strict)
         written = Written(stored.recorded, stored.rules, stored.skills, stored.name)

@@ -238,7 +238,7 @@ class Recorder:
         if self._ended is not None:
             event, total = self._ended, self.session.usage
             words = (event.reason, event.usage, total, event.seconds, event.requests, event.text)
-            self._write(TurnClosed(*words))
+            self._write(TurnClosed(*words, cost=event.cost))
         self._sync()
 
     def _sync(self) -> None:

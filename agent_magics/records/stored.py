@@ -83,6 +83,7 @@ class Stored:
         turns: The story.
         started: Calls that ran, or began to.
         damaged: Lines in the middle that could not be read.
+        cost: Of all turns whose price was known; None: of none.
     """
 
     head: Head
@@ -94,6 +95,7 @@ class Stored:
     turns: tuple[StoredTurn, ...] = ()
     started: frozenset[str] = frozenset()
     damaged: int = 0
+    cost: float | None = None
 
     @property
     def conversation(self) -> Conversation:
@@ -194,6 +196,7 @@ class _Story:
         self._skills: tuple[KeptSkill, ...] = ()
         self._turns: list[_Turn] = []
         self._started: set[str] = set()
+        self._cost: float | None = None
 
     def told(self, damaged: int) -> Stored:
         return Stored(
@@ -206,6 +209,7 @@ class _Story:
             tuple(turn.told() for turn in self._turns),
             frozenset(self._started),
             damaged,
+            self._cost,
         )
 
     def take(self, entry: Entry) -> None:
@@ -242,6 +246,8 @@ class _Story:
             case TurnClosed():
                 turn.closed = entry
                 self._usage = entry.total
+                if entry.cost is not None:
+                    self._cost = (self._cost or 0.0) + entry.cost
 
     def _said(self, message: Message) -> None:
         _append(self._conversation, message)

@@ -38,9 +38,10 @@ class Bounds:
             right = int | float if name == "total_cost" else int
             if isinstance(value, bool) or not isinstance(value, right) or not value >= least:
                 raise UsageProblem(f"{name} is a number from {least} up, not {value!r}.")
-        if cost and not any(limits.prices):
+        if cost and limits.price_in_force is None:
             raise UsageProblem(
-                "total_cost needs prices={'input': …, 'output': …}: what a million tokens cost."
+                "total_cost needs prices={'input': …, 'output': …}: what a million tokens cost; "
+                "none is known for this model."
             )
         return Bounds(workers, tokens, cost, limits)  # type: ignore[arg-type]  # checked just above
 

@@ -15,6 +15,7 @@ from agent_magics.calls import Limits
 from agent_magics.errors import UsageProblem
 from agent_magics.events import Question
 from agent_magics.hooks.hook import Hook, hooks_of
+from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.policy import MODES, Answer, Decision, Mode, Rule
 from agent_magics.tool import Tool
 
@@ -48,6 +49,7 @@ class RunOptions(TypedDict, total=False):
         prices: What a million tokens cost: `input`, `output`, `cached`.
         context_window: The model's context in tokens; 0: not known.
         hooks: Functions under `@agent_magics.hook`, told before the configuration's commands.
+        small: The profile for small models: `auto`, `on` or `off`.
     """
 
     skills: str | Iterable[str]
@@ -65,6 +67,7 @@ class RunOptions(TypedDict, total=False):
     prices: Mapping[str, float]
     context_window: int
     hooks: Iterable[Callable[..., Any]]
+    small: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class Options:
         limits: Bounds of one turn.
         window: The model's context in tokens; 0: not known.
         hooks: Checks around calls and turns.
+        endpoint: The named endpoint that the model is of, for workers; empty: any.
+        small: See `RunOptions`.
     """
 
     cwd: str
@@ -96,6 +101,8 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     window: int = 0
     hooks: tuple[Hook, ...] = ()
+    endpoint: str = ""
+    small: str = "auto"
 
 
 def checked(given: Mapping[str, Any]) -> Options:
@@ -121,6 +128,9 @@ def checked(given: Mapping[str, Any]) -> Options:
     if approve is not None and not callable(approve):
         raise UsageProblem("approve takes a function of one question that gives True or False.")
     tools = options.get("tools")
+    small = options.get("small", "auto")
+    if small not in SMALL:
+        raise UsageProblem(f"small is one of {', '.join(SMALL)}, not {small!r}.")
     return Options(
         cwd=_folder(options.get("cwd", "")),
         skills=_texts(options.get("skills", ()), "skills"),
@@ -133,6 +143,7 @@ def checked(given: Mapping[str, Any]) -> Options:
         limits=_limits(options),
         window=int(_number(options, "context_window", 0)),
         hooks=_hooks(options.get("hooks", ())),
+        small=small,
     )
 
 

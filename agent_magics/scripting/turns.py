@@ -11,6 +11,7 @@ from agent_magics.frontends.runner import Runner
 from agent_magics.magics.activation import Active, activated, swap
 from agent_magics.magics.cell import Cell, cell_turn
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.small import small_for
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.ports import Renderer
@@ -82,6 +83,7 @@ class Prepared:
             save=False,
             origin=ORIGIN,
             hooks=options.hooks,
+            small=small_for(options.small, self.choice),
         )
         # In the event loop of a program, a function that blocks would keep all of it waiting.
         elsewhere = None if on_thread is here else on_thread
@@ -141,7 +143,9 @@ def prepared(
 
     active = Active(active.skills, (*active.bundled, *own))
     swap(session, active)
-    settings = ModelSettings(options.model, options.base_url, "the program's model=")
+    settings = ModelSettings(
+        options.model, options.base_url, "the program's model=", endpoint=options.endpoint
+    )
     choice = services.choose(settings)
     return Prepared(options, replace(services, builtins=chosen), choice, active, session)
 

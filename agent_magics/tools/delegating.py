@@ -134,6 +134,7 @@ def _turn(turn: Turn, policy: Policy, wanted: list[str] | None) -> Turn:
         seconds=turn.limits.seconds,
         cost=turn.limits.cost * SHARE,
         prices=turn.limits.prices,
+        price=turn.limits.price,
         result=turn.limits.result,
     )
     return replace(
