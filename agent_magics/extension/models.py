@@ -184,6 +184,9 @@ class ModelChooser:
             make,
             endpoint=named.name,
             price=lambda: self._price(model, named.base_url, named.name),
+            # Without its key: that may need a command, and a server of this machine mostly none.
+            served=lambda: self._served(model, Endpoint(named.base_url)),
+            small=named.small,
         )
 
     def _only_named(self, named: NamedEndpoint) -> str:
