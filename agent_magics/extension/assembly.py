@@ -252,9 +252,10 @@ def make_services(
         return (*own, *plugins.tools())
 
     def keys() -> tuple[str, ...]:
-        """The variables that hold the keys of models."""
-        named = (configuration().api_key_env, environment.source("api_key"))
-        return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
+        """The variables that hold the keys of models, under whatever name."""
+        told = dict(pair.partition("=")[::2] for pair in choose.secrets())
+        held = {name for name, value in variables.items() if value and value in told.values()}
+        return (*told, *held, "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
 
     sources = McpSources(
         lambda: configuration().mcp_servers,
