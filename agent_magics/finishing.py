@@ -28,10 +28,6 @@ ASKED = (
     "results show that it was. Do not write a call or JSON."
 )
 MADE = "This call was made before, and nothing has changed since: its result stands above."
-FAILED = (
-    "The same call failed before: {result}\nDo not repeat it: change its arguments or use another "
-    "tool."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
-from agent_magics.finishing import FAILED, MADE, Step, closing, made_before
+from agent_magics.finishing import MADE, Step, closing, made_before
 from agent_magics.finishing import SYSTEM as CLOSING
 from agent_magics.messages import (
     Assistant,
@@ -120,7 +120,6 @@ class _Watch:
     pairs: list[Pair] = field(default_factory=list)
     continued: int = 0
     steps: list[Step] = field(default_factory=list)
-    warned: bool = False
 
 
 async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIterator[Event]:
@@ -220,10 +219,7 @@ def _step(runner: CallRunner, call: ToolCall, result: ToolResult) -> Step:
 
 
 def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistant, bool]:
-    """The answer with repeated calls marked so that they do not run, and whether that is the end.
-
-    What failed is told once; then, too, it is the end.
-    """
+    """The answer with repeated calls marked not to run, and whether that is the end."""
     if not turn.small:
         return message, False
     calls: list[ToolCall] = []
@@ -231,9 +227,7 @@ def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistan
     for call in message.calls:
         before = made_before(watch.steps, call.name, call.arguments)
         if before is not None and not call.problem:
-            last = before.ok or watch.warned
-            call = replace(call, problem=MADE if last else FAILED.format(result=before.result))
-            over, watch.warned = over or last, True
+            call, over = replace(call, problem=MADE), True
         calls.append(call)
     return replace(message, calls=tuple(calls)), over
 

@@ -19,7 +19,7 @@ from agent_magics.calls import Limits
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
-from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before
+from agent_magics.finishing import ASKED, MADE, Step, closing, made_before
 from agent_magics.magics.services import ModelChoice
 from agent_magics.magics.small import small_for
 from agent_magics.messages import Assistant, Attachment, User, unanswered
@@ -343,17 +343,16 @@ def test_a_repeated_call_does_not_run_again_and_the_answer_comes_without_tools()
     assert [e.outcome for e in scene.log.of(CallFinished)] == ["done", "invalid"]
 
 
-def test_a_repeated_failure_is_told_once_before_the_answer_is_asked_for() -> None:
+def test_a_repeated_failure_is_the_end_too_and_the_answer_is_told_that_it_failed() -> None:
     def fails(_arguments: object) -> str:
         raise ToolError("no such number")
 
     look = Spy(answer=fails)
-    wrong = [calls(call("look", name, n=1)) for name in "abc"]
+    wrong = [calls(call("look", name, n=1)) for name in "ab"]
     scene = Scene([*wrong, Assistant("I could not.")], [look.tool])
     result = small(scene)
     assert (result.text, len(look.ran)) == ("I could not.", 1)
-    told = [event.result.text for event in scene.log.of(CallFinished)]
-    assert told == ["no such number", FAILED.format(result="no such number"), MADE]
+    assert 'state="failed"' in scene.model.requests[-1].conversation[0].text
 
 
 def test_one_call_of_an_answer_is_run_and_the_others_are_not_in_the_history() -> None:
@@ -387,7 +386,7 @@ def test_for_other_models_a_repeated_call_still_runs_and_the_person_is_asked_at_
 
 def test_a_refused_call_that_is_repeated_is_not_asked_about_again() -> None:
     write = Spy("write", "write")
-    twice = [calls(call("write", name, n=1)) for name in "abc"]
+    twice = [calls(call("write", name, n=1)) for name in "ab"]
     scene = Scene([*twice, Assistant("Not done.")], [write.tool])
     scene.session.policy = Policy((Rule("write", "ask"),))
     result = small(scene)
