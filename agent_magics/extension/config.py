@@ -18,8 +18,8 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
-    mcp_servers: {NAME: {…}}         # see config_mcp
-    mcpServers: {NAME: {…}}          # the same, as other programs write it
+    mcp_servers: {NAME: {command: PROGRAM}}  # see config_mcp
+    mcpServers: {OTHER: {command: PROGRAM}}  # the same, as other programs write it
     hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
     disabled_plugins: [NAME]         # installed packages, or names that they bring
 
