@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
@@ -49,6 +50,7 @@ class ModelChooser:
         clock: Seconds.
         learnt: What endpoints taught before.
         root: The folder that is worked in, whose `.env` must not decide where a key goes.
+        kept: Keys that commands and the keyring gave; see `Keys`.
     """
 
     environment: Environment
@@ -58,6 +60,7 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    kept: dict[Any, str] = field(default_factory=dict, repr=False)
     named: NamedModels = field(init=False)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
@@ -65,7 +68,7 @@ class ModelChooser:
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        keys = Keys(self.variables)
+        keys = Keys(self.variables, kept=self.kept)
         self.named = NamedModels(self.configuration, keys, self.variables, listed)
 
     def __call__(self, settings: ModelSettings) -> ModelChoice:
@@ -172,6 +175,7 @@ class ModelChooser:
             "; ".join(why),
             make,
             endpoint=named.name,
+            prepare=lambda: self.named.keys.prepare(named),
             price=lambda: self._price(model, named.base_url, named.name),
         )
 

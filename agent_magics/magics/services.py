@@ -55,6 +55,7 @@ class ModelChoice:
         scripted: Whether it is the demonstration.
         endpoint: What the person calls the endpoint; empty: it has no name.
         price: What its tokens cost; None: not known. Looked up only then.
+        prepare: Fetches what takes its time, on the thread that an interrupt reaches.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ModelChoice:
     scripted: bool = False
     endpoint: str = ""
     price: Callable[[], Price | None] = lambda: None
+    prepare: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
