@@ -25,7 +25,7 @@ from agent_magics.messages import (
     known_ids,
     normalised,
 )
-from agent_magics.ports import Model, Request
+from agent_magics.ports import Model, Purpose, Request
 from agent_magics.tool import Tool
 
 OVERFLOWS = 5
@@ -45,6 +45,7 @@ class Asking:
         conversation: Up to now; grows by each answer, and by what `add` is given.
         requests: How often the model was asked.
         usage: Tokens of the turn, summaries included.
+        purpose: What the answers are for.
     """
 
     model: Model
@@ -55,6 +56,7 @@ class Asking:
     conversation: Conversation
     requests: int = 0
     usage: Usage = Usage()
+    purpose: Purpose = "answer"
     _fitter: Fitter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +89,7 @@ class Asking:
         """
         tools = self.offered() if tool_choice == "auto" else ()
         request = Request(self.system, (), tools, tool_choice, nudge, options=self.options)
+        request = replace(request, purpose=self.purpose)
         async for event in self._fitted(self._fitter.fit(self.conversation)):
             yield event
         for _ in range(OVERFLOWS):

@@ -6,6 +6,7 @@ AgentMagicsError            shown to the person as one or two lines, never a tra
 ├── ConfigError             the person: a configuration file is off
 ├── ToolError               the model: a call failed; the text goes back as the call's result
 └── ModelError              the provider: no usable answer came
+    ├── ReplayDiffers       the person: a strict replay goes otherwise than it was recorded
     └── ContextOverflow     the provider: the request is larger than the model's context
 """
 
@@ -51,6 +52,10 @@ class ModelError(AgentMagicsError):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+class ReplayDiffers(ModelError):
+    """A strict replay goes otherwise than it was recorded."""
 
 
 class ContextOverflow(ModelError):

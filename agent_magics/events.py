@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_magics.differences import Comparison
 from agent_magics.messages import Display, Message, ToolCall, ToolResult, Usage
 from agent_magics.policy import Answer, Rule, Scope, Verdict
 
@@ -203,6 +204,13 @@ class Compacted:
     conversation: tuple[Message, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayCompared:
+    """A replayed turn was compared with its recording; comes right before `TurnEnded`."""
+
+    comparison: Comparison
+
+
 Ending: TypeAlias = Literal[
     "answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"
 ]
@@ -249,5 +257,6 @@ Event: TypeAlias = (
     | Retrying
     | Notice
     | Compacted
+    | ReplayCompared
     | TurnEnded
 )

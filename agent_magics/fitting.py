@@ -117,7 +117,9 @@ class Fitter:
             return
         self._tried = True
         old, new = parts
-        request = Request(self.system, (*old, User(SUMMARY_PROMPT)), options=self.options)
+        request = Request(
+            self.system, (*old, User(SUMMARY_PROMPT)), options=self.options, purpose="summary"
+        )
         summary = ""
         async with aclosing(self.model.stream(request)) as items:  # type: ignore[type-var]  # generators close
             async for item in items:

@@ -23,7 +23,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model
+from agent_magics.ports import Approver, Checker, Clock, Model, Purpose
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -60,6 +60,11 @@ _TEXTS: dict[Ending, str] = {
 }
 
 
+def nothing_more(_ended: TurnEnded) -> tuple[Event, ...]:
+    """For turns that need no epilogue."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Everything that is fixed for one turn.
@@ -78,6 +83,8 @@ class Turn:
         options: Further settings of the provider.
         offered: Gives the part of the tools that the next request shows; None: all of them.
         attachments: What the notebook puts beside the prompt.
+        purpose: What the answers are for.
+        epilogue: What is to be told of the turn right before its end.
     """
 
     model: Model
@@ -93,6 +100,8 @@ class Turn:
     options: dict[str, object] = field(default_factory=dict)
     offered: Callable[[], tuple[Tool, ...]] | None = None
     attachments: tuple[Attachment, ...] = ()
+    purpose: Purpose = "answer"
+    epilogue: Callable[[TurnEnded], tuple[Event, ...]] = nothing_more
 
 
 @dataclass(slots=True)
@@ -119,6 +128,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     watch = _Watch(turn.clock())
     offered = turn.offered or (lambda: turn.tools)
     asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
+    asking.purpose = turn.purpose
     runner = CallRunner(
         turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
     )

@@ -27,6 +27,9 @@ from agent_magics.tool import Tool
 
 T = TypeVar("T")
 
+Purpose: TypeAlias = Literal["answer", "task", "summary", "review"]
+"""The turn's answer, a sub-agent's, a shortened conversation, a judgement about a call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -40,6 +43,7 @@ class Request:
         nudge: A line for this request only; it never enters the history.
         max_output: A limit on the answer in tokens; None: the server's own.
         options: Further settings of the provider (temperature …), by the wire's own names.
+        purpose: What the answer is for; no server is told.
     """
 
     system: str
@@ -49,6 +53,7 @@ class Request:
     nudge: str = ""
     max_output: int | None = None
     options: Mapping[str, JSON] = field(default_factory=dict)
+    purpose: Purpose = "answer"
 
 
 Streamed: TypeAlias = (

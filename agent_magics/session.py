@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
+from agent_magics.differences import Comparison
 from agent_magics.errors import AgentMagicsError
 from agent_magics.events import (
     AnswerRestarted,
@@ -26,6 +27,7 @@ from agent_magics.events import (
     MessageAdded,
     PolicyChanged,
     Question,
+    ReplayCompared,
     TextDelta,
     TurnEnded,
     TurnStarted,
@@ -50,6 +52,7 @@ from agent_magics.namespace.changes import folded
 from agent_magics.plain import visible
 from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Model, Renderer
+from agent_magics.pricing import total_cost
 from agent_magics.tool import Tool
 
 
@@ -98,6 +101,7 @@ class TurnResult:
         requests: How often the model was asked.
         seconds: Wall time.
         changed_files: Paths that its tools changed, in order; commands of a shell tell nothing.
+        replay: What went otherwise than in the recording that was played; None: none was.
         cost: See `TurnEnded`.
     """
 
@@ -112,6 +116,7 @@ class TurnResult:
     requests: int
     seconds: float
     changed_files: tuple[str, ...] = ()
+    replay: Comparison | None = None
     cost: float | None = None
 
     def __str__(self) -> str:
@@ -152,6 +157,7 @@ class _Record:
     usage: Usage = Usage()
     requests: int = 0
     streamed: str = ""
+    replay: Comparison | None = None
 
 
 @dataclass(slots=True)
@@ -214,6 +220,9 @@ class Session:
         started = turn.clock()
 
         def happened(event: Event) -> None:
+            if isinstance(event, TurnEnded):
+                for further in turn.epilogue(event):
+                    happened(further)
             self._reduce(event, record)
             renderer.show(event)
             for observer in observers:
@@ -307,10 +316,11 @@ class Session:
                 record.usage += event.usage
                 self.usage += event.usage
                 record.calls.append(_call_record(event, record))
+            case ReplayCompared(comparison):
+                record.replay = comparison
             case TurnEnded():
                 record.ended = event
-                if event.cost is not None:
-                    self.cost = (self.cost or 0.0) + event.cost
+                self.cost = total_cost(self.cost, event.cost)
             case _:
                 pass
 
@@ -332,6 +342,7 @@ class Session:
             ended.reason if ended else "failed",
             record.requests,
             ended.seconds if ended else 0.0,
+            replay=record.replay,
             cost=ended.cost if ended else None,
         )
 

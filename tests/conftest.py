@@ -15,16 +15,19 @@ from tests.labkit import Lab
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last, and get a second try.
+    """Browser tests come last, and get a second try; the tests of one file stay together.
 
     Last, since Playwright leaves an event loop running on this thread. A second try, since a
     kernel's start is a known race and a loaded machine can starve a browser; what is really broken
-    fails twice.
+    fails twice. Together, since a file's tests share a kernel where the run has several workers.
     """
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     for item in items:
+        group = item.path.stem
         if item.get_closest_marker("browser") is not None:
             item.add_marker(pytest.mark.flaky(reruns=1))
+            group += ", browser"
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,7 +59,7 @@ def endpoint() -> Iterator[Endpoint]:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """The one JupyterLab with its browser; the pictures it leaves are those of this run."""
     for old in ARTIFACTS.glob("*.png"):
-        old.unlink()
+        old.unlink(missing_ok=True)  # another worker may have been faster
     with Lab(tmp_path_factory.mktemp("lab")) as running:
         yield running
 

@@ -156,7 +156,7 @@ _TAGS = _VOID | frozenset(
     re.findall(
         r"\w+",
         "p h3 h4 h5 ul ol li blockquote pre code em strong s table thead tbody tr th td a div span "
-        "b small details summary",
+        "b small details summary u i s tfoot caption sub sup dl dt dd samp",
     )
 )
 _CLASSES = frozenset(
@@ -164,7 +164,7 @@ _CLASSES = frozenset(
 )
 _STYLE = re.compile(
     r"(?:color|opacity|background|display|margin|margin-top|padding|padding-top|padding-left"
-    r"|border-left|border-top|font-family|font-size|max-height|overflow|overflow-wrap|white-space"
+    r"|margin-left|border-left|border-top|font-family|font-size|max-height|overflow|overflow-wrap|white-space"
     r"|word-break|text-align|vertical-align):(?:[\w.#% -]|var\(--jp-[\w-]+,[\w#]+\))+"
 )
 _ATTRIBUTES = {
@@ -174,8 +174,10 @@ _ATTRIBUTES = {
     "target": re.compile("_blank"),
     "href": re.compile(r"(?i:https?://[^/]|mailto:|#|[^:/?#\\]+([/?#]|$))[^\x00-\x20\"<>\\]*"),
     "start": re.compile(r"\d{1,9}"),
+    "colspan": re.compile(r"[1-9]\d{0,2}"),
+    "rowspan": re.compile(r"[1-9]\d{0,2}"),
     "tabindex": re.compile("0"),
-    "scope": re.compile("col"),
+    "scope": re.compile("col|row"),
     "open": re.compile(""),
     "role": re.compile("img|group|note"),
     "aria-label": re.compile(r"[\w .,]+"),
@@ -186,6 +188,8 @@ _ON = {
     "rel": {"a"},
     "target": {"a"},
     "start": {"ol"},
+    "colspan": {"th", "td"},
+    "rowspan": {"th", "td"},
     "scope": {"th"},
     "open": {"details"},
 }

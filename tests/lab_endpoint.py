@@ -27,12 +27,16 @@ class Says:
         calls: Tool names and their arguments.
         hold: Stop in the middle of the answer until `Endpoint.release` or the client goes away.
         status: An HTTP error instead of an answer; `text` is then the error's message.
+        reasoning: What the model thinks before it answers.
+        retry: Whether the client may try an error again.
     """
 
     text: str = ""
     calls: tuple[tuple[str, Any], ...] = ()
     hold: bool = False
     status: int = 200
+    reasoning: str = ""
+    retry: bool = False
 
 
 class Endpoint:
@@ -61,6 +65,12 @@ class Endpoint:
     def script(self, model: str, *answers: Says) -> None:
         """What the model of this name says, one answer per request."""
         self._answers[model].extend(answers)
+
+    def forget(self, model: str) -> None:
+        """Take back what was written for a model, and hold its answers again."""
+        self._answers[model].clear()
+        with self._news:
+            self._released.discard(model)
 
     def answering(self, model: str, answer: Callable[[dict[str, Any]], Says]) -> None:
         """What the model of this name says to any request; called from several threads."""
@@ -130,7 +140,7 @@ class Endpoint:
                     body = json.dumps({"error": {"message": says.text}}).encode()
                     self.send_response(says.status)
                     self.send_header("Content-Length", str(len(body)))
-                    self.send_header("x-should-retry", "false")
+                    self.send_header("x-should-retry", str(says.retry).lower())
                     self.end_headers()
                     self.wfile.write(body)
                     return
@@ -150,6 +160,8 @@ class Endpoint:
 
     def _pieces(self, says: Says, model: str, tokens: int) -> Iterator[str]:
         """The answer as events of the stream."""
+        if says.reasoning:
+            yield _chunk({"reasoning_content": says.reasoning})
         half = len(says.text) // 2
         for text in (says.text[:half], says.text[half:]):
             if text:

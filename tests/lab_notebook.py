@@ -154,9 +154,13 @@ class Notebook:
 
     # What a person sees -------------------------------------------------------------------------
 
+    def cell(self, cell: int) -> Any:
+        """A whole cell."""
+        return self.page.locator(f"{SCREEN} .jp-Cell").nth(cell)
+
     def output(self, cell: int) -> Any:
         """A cell's output area."""
-        return self.page.locator(f"{SCREEN} .jp-Cell").nth(cell).locator(".jp-Cell-outputArea")
+        return self.cell(cell).locator(".jp-Cell-outputArea")
 
     def text(self, cell: int) -> str:
         """The output as it reads on screen."""

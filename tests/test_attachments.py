@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_an_attachment_cannot_end_its_own_fence_or_forge_another():
 def test_what_goes_with_a_prompt_is_a_part_of_the_turn():
     scene = Scene([Assistant("Because.")])
     turn = scene.turn()
-    turn = Turn(*[getattr(turn, name) for name in Turn.__slots__[:-1]], (ERROR,))
+    turn = replace(turn, attachments=(ERROR,))
     asyncio.run(scene.session.ask("Why?", turn, scene.log))
     first = next(e.message for e in scene.log.events if isinstance(e, MessageAdded))
     assert first == User("Why?", attachments=(ERROR,))

@@ -139,18 +139,15 @@ def test_a_whole_turn_reads_as_a_record():
 def test_the_html_of_a_call_is_one_line_that_unfolds_to_the_whole():
     (block,) = shown(*read(path="a.py", limit=20))
     assert block.html == (
-        '<details style="margin:.1em 0;overflow-wrap:anywhere"><summary>'
-        '<span role="img" aria-label="done" style="color:var(--jp-success-color1,#388e3c)">✓</span>'
-        ' <b>read</b> <code style="background:none">a.py</code> '
-        '<span style="opacity:.7">· allowed<span class="agent-magics-time"> · 0.1 s</span></span>'
-        '</summary><div style="margin:.1em 0 .4em .4em;padding-left:.8em;'
-        'border-left:2px solid #8885">'
-        "<small>arguments</small><br>"
-        '<pre style="font-family:var(--jp-code-font-family,monospace);padding:.3em .6em;'
-        'background:#8882">\npath: "a.py"\nlimit: 20</pre>'
+        '<details><summary><span role=img aria-label="done" style=color:#388e3c>✓</span>'
+        " <b>read</b> <samp>a.py</samp> <span style=opacity:.7>· allowed"
+        "<span class=agent-magics-time> · 0.1 s</span></span></summary>"
+        '<div style="border-left:2px solid #8885;padding-left:9px"><small>arguments</small><br>'
+        "<pre style=font-family:monospace;padding:.4em;background:#8882>\n"
+        'path: "a.py"\nlimit: 20</pre>'
         "<small>result</small><br>"
-        '<pre style="font-family:var(--jp-code-font-family,monospace);padding:.3em .6em;'
-        'background:#8882">\n1  x = 1</pre></div></details>'
+        "<pre style=font-family:monospace;padding:.4em;background:#8882>\n"
+        "1  x = 1</pre></div></details>"
     )
     assert block.metadata == {
         "version": 1,
@@ -605,7 +602,7 @@ def test_the_footer_holds_what_is_needed_to_repeat_a_turn():
         "usage": {"input": 12_345, "output": 678, "cached": 9_000},
         "seconds": 14.23,
     }
-    assert '<span class="agent-magics-time"> · 14 s</span>' in block.html
+    assert "<span class=agent-magics-time> · 14 s</span>" in block.html
 
 
 @pytest.mark.parametrize(

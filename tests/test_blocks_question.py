@@ -46,11 +46,11 @@ def question(name="edit", title="edit x.py", preview=PREVIEW, **more):
 
 def test_a_question_says_what_would_run_why_it_is_asked_and_ends_with_the_payload():
     html = question_html(question())
-    assert "<b>Run this?</b> <b>edit</b> <code" in html
+    assert "<b>Run this?</b> <b>edit</b> <samp>" in html
     assert "built-in tool · asked because: the default for write tools" in html
     assert "count: 3" in html
     assert html.index("all arguments") < html.index("+++ b/x.py")
-    assert html.endswith("+new &lt;b&gt;\n</span></pre></div>")
+    assert html.endswith("+new &lt;b&gt;\n</div></pre></div>")
     assert problems(html) == []
 
 

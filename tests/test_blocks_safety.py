@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_magics import events as e
+from agent_magics.differences import Comparison, Difference
 from agent_magics.findings import MIME
 from agent_magics.frontends.blocks import Transcript, answer_block, question_html, question_text
 from agent_magics.messages import Assistant, Attachment, Display, ToolCall, ToolResult, Usage, User
@@ -62,6 +63,10 @@ messages = (
 )
 outcomes = st.sampled_from(["done", "failed", "refused", "denied", "invalid"])
 ends = st.sampled_from(["answered", "limit", "interrupted", "failed", "stopped", "cut", "refused"])
+differences = st.builds(Difference, TEXT, TEXT, TEXT, TEXT)
+comparisons = st.builds(
+    Comparison, TEXT, NUMBERS, st.lists(differences, max_size=3).map(tuple), st.booleans()
+)
 KINDS = {
     e.TurnStarted: st.builds(
         e.TurnStarted, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple)
@@ -84,6 +89,7 @@ KINDS = {
     e.Retrying: st.builds(e.Retrying, TEXT, TIMES, NUMBERS, NUMBERS),
     e.Notice: st.builds(e.Notice, TEXT, st.sampled_from(["info", "warning", "error"]) | TEXT),
     e.Compacted: st.builds(e.Compacted, NUMBERS, NUMBERS, st.just(())),
+    e.ReplayCompared: st.builds(e.ReplayCompared, comparisons),
     e.TurnEnded: st.builds(e.TurnEnded, ends, usages, TIMES, NUMBERS, TEXT, st.none() | TIMES),
 }
 
@@ -146,6 +152,7 @@ def test_a_hostile_text_is_safe_in_every_field_of_a_turn(text):
         e.CallFinished(call, ToolResult(text, text, display=display), 1.0, "failed"),
         e.Retrying(text, 1.0, 2, 3),
         e.Notice(text, "error"),
+        e.ReplayCompared(Comparison(text, 1, (Difference(text, text, text, text),))),
         e.TurnEnded("failed", Usage(), 1.0, 1, text),
     ):
         for block in transcript.feed(event):

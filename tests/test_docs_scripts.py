@@ -1,4 +1,4 @@
-"""Every example of docs/scripts.md, in the order of the page."""
+"""The programs of docs/scripts.md, run as files; its cells are run by test_docs_examples."""
 
 from __future__ import annotations
 
@@ -11,30 +11,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-import agent_magics
 from agent_magics.quickstart import sample_repository
 from agent_magics.scripting.items import COLUMNS, Item, MapResult
 from agent_magics.scripting.options import RunOptions
+from tests.docskit import DOCS, page
 from tests.lab_endpoint import Says
 from tests.mapkit import prompt_of
 
 pytest_plugins = ["tests.mapkit_fixtures"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "scripts.md"
-if not PAGE.is_file():
-    pytest.skip("the page comes with the source tree", allow_module_level=True)
-TEXT = PAGE.read_text(encoding="utf-8")
-BLOCK = re.compile(
-    r"(?:^`(?P<file>[\w.]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
-BLOCKS = [(m["file"] or "", m["language"], m["text"]) for m in BLOCK.finditer(TEXT)]
-FILES = {file: text for file, _, text in BLOCKS if file}
-CALLS = {
-    "NOTES.md": ("write", {"path": "NOTES.md", "content": "pip install it\n"}),
-    "two teas": ("price_of", {"item": "tea"}),
-    "uncommitted": ("git_diff", {}),
-}
+BLOCKS = page("scripts.md")
+TEXT = (DOCS / "scripts.md").read_text(encoding="utf-8")
+FILES = {block.file: block.text for block in BLOCKS if block.file}
+CALLS = {"uncommitted": ("git_diff", {})}
 
 
 def answer(request):
@@ -50,26 +39,6 @@ def answer(request):
 def script(name: str) -> subprocess.CompletedProcess[str]:
     Path(name).write_text(FILES[name], encoding="utf-8")
     return subprocess.run([sys.executable, name], capture_output=True, text=True, check=False)
-
-
-def test_the_pages_cells_run_in_their_order(program, endpoint, model, capsys):
-    endpoint.answering(model, answer)
-    names: dict[str, object] = {}
-    for file, language, text in BLOCKS:
-        if language == "python" and not file:
-            exec(compile(text, "scripts.md", "exec"), names)
-            if "Add a line" in text:
-                assert Path("NOTES.md").read_text(encoding="utf-8") == "pip install it\n"
-                assert not names["result"].refused
-            if "two teas" in text:
-                assert names["result"].text.endswith("3.0")
-    assert "3 of 3 items done" in capsys.readouterr().out
-    again = agent_magics.map(
-        "Is this review positive, negative or neutral? One word.",
-        names["reviews"],
-        save="answers.jsonl",
-    )
-    assert all(item.saved for item in again)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +81,7 @@ def test_the_pages_check_ends_with_the_status_it_promises(
 
 
 def test_the_pages_workflow_runs_the_pages_script():
-    (workflow,) = [text for _, language, text in BLOCKS if language == "yaml"]
+    (workflow,) = [block.text for block in BLOCKS if block.language == "yaml"]
     steps = yaml.safe_load(workflow)["jobs"]["review"]["steps"]
     assert [step["run"] for step in steps if "check.py" in step.get("run", "")] == [
         "python check.py"

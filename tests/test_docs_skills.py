@@ -1,13 +1,11 @@
-"""Every example of docs/skills.md, in the order of the page."""
+"""The skill of docs/skills.md does what the page promises; its cells: test_docs_examples."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import shlex
-import sys
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,43 +16,25 @@ from agent_magics.magics.commands import COMMANDS
 from agent_magics.skill.actions import read_actions
 from agent_magics.skill.reading import FIELDS, read_skill
 from agent_magics.skills.__main__ import main
+from tests.docskit import DOCS, page, written
 from tests.shellkit import magic
 
 pytest_plugins = ["tests.shellkit_fixtures"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "skills.md"
-if not PAGE.is_file():
-    pytest.skip("the page comes with the source tree", allow_module_level=True)
-TEXT = PAGE.read_text(encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced example; with a file's name above it, that file."""
-
-    language: str
-    text: str
-    file: str
-
-
-def blocks() -> list[Block]:
-    pattern = r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$"
-    found = re.finditer(pattern, TEXT, re.MULTILINE | re.DOTALL)
-    return [Block(m["language"], m["text"], m["file"] or "") for m in found]
+BLOCKS = page("skills.md")
+TEXT = (DOCS / "skills.md").read_text(encoding="utf-8")
 
 
 def of(language: str) -> list[str]:
-    return [block.text for block in blocks() if block.language == language and not block.file]
+    return [block.text for block in BLOCKS if block.language == language and not block.file]
 
 
 @pytest.fixture
 def work(shell) -> Path:
     """The page's own skill in the workspace, trusted, and a file to ask about."""
-    for block in blocks():
+    for block in BLOCKS:
         if block.file.startswith("skills/"):
-            path = Path(block.file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, encoding="utf-8")
+            written(block)
     Path("sales.csv").write_text("item,price\ntea,3\nmilk,\nbread,2\n", encoding="utf-8")
     magic(shell, "skills", "--trust csv-facts")
     return Path.cwd()
@@ -72,21 +52,6 @@ def test_the_pages_files_are_a_skill_without_fault(work, capsys):
     assert main(words[3:]) == 0
     assert main([*words[3:], "--strict"]) == 0
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-
-
-def test_the_pages_cells_run_in_their_order(shell, work, capsys):
-    before = list(sys.path)
-    for cell in of("python"):
-        # Several lines of magics are one cell; a cell magic is one as it stands.
-        result = shell.run_cell(cell)
-        assert result.success, (cell, capsys.readouterr().out)
-    sys.path[:] = before
-    sys.modules.pop("tools", None)
-    shell.user_ns.pop("tools", None)
-    said = capsys.readouterr().out
-    assert "Loaded skill csv-facts (bundled: count_rows, missing_values" in said
-    assert "For each CSV file of the workspace" in str(shell.user_ns["_"])
-    assert "Only those below data/." in str(shell.user_ns["_"])
 
 
 def test_the_pages_tools_give_what_they_promise(shell, work):
@@ -112,7 +77,7 @@ def test_the_pages_header_offers_the_action_too():
 
 
 def test_the_pages_package_is_found_once_it_is_installed(shell, work, tmp_path, monkeypatch):
-    (project,) = [block.text for block in blocks() if block.file == "pyproject.toml"]
+    (project,) = [block.text for block in BLOCKS if block.file == "pyproject.toml"]
     points = tomllib.loads(project)["project"]["entry-points"]
     site = tmp_path / "site-packages"
     info = site / "acme_skills-1.0.dist-info"

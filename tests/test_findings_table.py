@@ -82,7 +82,7 @@ def test_a_row_unfolds_to_its_code_and_its_suggestion():
         code_start=1,
     )
     html = findings_html(Findings((finding,)))
-    assert '<summary>Use <code style="background:none">b</code>.</summary>' in html
+    assert "<summary>Use <samp>b</samp>.</summary>" in html
     assert '<span class="k">def </span><span class="nf">a</span>():' in html
     marked = html.partition("background:#d9730d30")[2].partition("\n")[0]
     assert ">2</span>" in marked
@@ -96,7 +96,7 @@ def test_a_finding_with_nothing_more_to_say_does_not_unfold():
 
 def test_a_suggestion_in_words_is_prose_and_its_code_is_code():
     html = findings_html(Findings((Finding("a.py", 1, "low", "m", "", "Raise `ValueError`."),)))
-    assert 'Raise <code style="background:none">ValueError</code>.' in html
+    assert "Raise <samp>ValueError</samp>." in html
     assert html.count("<pre") == 0
 
 

@@ -89,7 +89,7 @@ def test_the_usual_elements_are_drawn():
 
 def test_the_cells_of_a_table_are_aligned_as_it_says():
     html = to_html("|a|b|c|\n|-|:-:|-:|\n|1|2|3|\n")
-    assert [part.split('"')[0] for part in html.split("text-align:")[1:]] == (
+    assert [part.split(">")[0] for part in html.split("text-align:")[1:]] == (
         ["left", "center", "right"] * 2
     )
 

@@ -10,8 +10,9 @@ import pytest
 from agent_magics.errors import ConfigError
 from agent_magics.messages import Assistant, ToolCall, ToolResult, User
 from agent_magics.ports import Request
-from agent_magics.providers.demonstration import DIFFERS, UNKNOWN, DemonstrationModel, demonstration
-from agent_magics.providers.recording import read_recording
+from agent_magics.providers.demonstration import MANNER, NAME, demonstration
+from agent_magics.providers.recording_lines import read_recording
+from agent_magics.providers.replay import Replay, ReplayModel
 
 HEAD = {"agent_magics_recording": 1, "title": "t"}
 
@@ -32,7 +33,7 @@ def answer(recording, *messages, choice="auto"):
     async def last():
         items = [
             item
-            async for item in DemonstrationModel(recording).stream(
+            async for item in ReplayModel(Replay(recording, NAME), NAME, MANNER).stream(
                 Request("", messages, tool_choice=choice)
             )
         ]
@@ -59,7 +60,7 @@ def test_calls_of_the_recording_become_calls(tmp_path):
 
 def test_an_unknown_prompt_gets_the_explanation_and_no_imitation(tmp_path):
     recording = read_recording(write(tmp_path, HEAD, reply()))
-    assert answer(recording, User("Write me a poem.")).text == UNKNOWN
+    assert answer(recording, User("Write me a poem.")).text == MANNER.unknown
 
 
 @pytest.mark.parametrize(("ok", "said"), [(True, "good"), (False, "bad")])
@@ -85,13 +86,13 @@ def test_results_that_do_not_fit_end_the_demonstration_honestly(tmp_path):
         )
     )
     made = Assistant("", (ToolCall("a", "ls"),))
-    assert answer(recording, User("Hi"), made, ToolResult("a", "other.txt")).text == DIFFERS
+    assert answer(recording, User("Hi"), made, ToolResult("a", "other.txt")).text == MANNER.differs
     assert answer(recording, User("Hi"), made, ToolResult("a", "app.py")).text.endswith("Hello")
 
 
 def test_a_request_without_tools_gets_no_calls(tmp_path):
     recording = read_recording(write(tmp_path, HEAD, reply(0, reply={"calls": [{"name": "ls"}]})))
-    assert answer(recording, User("Hi"), choice="none").text == DIFFERS
+    assert answer(recording, User("Hi"), choice="none").text == MANNER.differs
 
 
 def test_only_the_newest_prompt_counts(tmp_path):
@@ -129,8 +130,8 @@ def test_a_missing_recording_is_a_clear_error(tmp_path):
 
 
 def test_the_shipped_recording_is_sound():
-    recording = demonstration().recording
-    assert recording.knows("Review my uncommitted changes.")
+    recording = demonstration().replay.recording
+    assert "Review my uncommitted changes." in recording.prompts
     # Each prompt starts at step 0, and every step of it has a reply for calls that went well.
     for prompt in {reply.prompt for reply in recording.replies}:
         steps = [r.step for r in recording.replies if r.prompt == prompt]

@@ -79,6 +79,7 @@ def unload(shell: InteractiveShell) -> None:
     magics.services.notebook.remove()
     results.remove(shell.display_formatter)
     magics.services.records.close()
+    magics.services.tapes.close()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

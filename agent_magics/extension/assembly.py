@@ -24,6 +24,7 @@ from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.services import Services
+from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
 from agent_magics.records.archive import Archive
@@ -259,6 +260,7 @@ def make_services(
         config_file=config_file,
         undo=undo,
         notebook=notebook,
+        tapes=Tapes(workspace),
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

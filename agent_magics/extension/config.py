@@ -1,22 +1,22 @@
 """The configuration files: the user's, and the project's, which can only tighten.
 
     model: NAME                      # as `%agent model NAME`
-    base_url: https://host/v1
+    base_url: https://host/v1        # an OpenAI-compatible endpoint
     api_key_env: NAME_OF_A_VARIABLE  # never the key itself
     endpoint: NAME                   # which of the named endpoints answers
-    endpoints: {NAME: {base_url: …}} # see config_endpoints
-    prices: {MODEL: {input: 0.25}}   # of a million tokens; see config_prices
-    mode: accept-edits               # ask, accept-edits, plan, auto
-    policy:
+    endpoints: {NAME: {base_url: https://host/v1}} # several, each with a key of its own
+    prices: {MODEL: {input: 0.25, output: 2}}      # of a million tokens
+    mode: accept-edits               # for calls without a rule: ask, accept-edits, plan, auto
+    policy:                          # rules: a tool, and a pattern for its operand
       allow: [run_shell git status, {tool: git_diff, skill: code-review}]
       ask: [read .env*]
       deny: [python]
-    skill_paths: [~/skills]
+    skill_paths: [~/skills]          # further folders with skills; the first one wins
     konacode_skills: true            # also the skills in ~/.konacode/skills
-    disabled_skills: [NAME]
-    disabled_tools: [NAME]
+    disabled_skills: [NAME]          # not offered
+    disabled_tools: [NAME]           # not offered
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
-    sandbox: off | auto | required   # of shell commands
+    sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project

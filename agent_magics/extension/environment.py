@@ -21,6 +21,8 @@ class Environment:
         config: `AGENT_MAGICS_CONFIG`: the user's configuration file, instead of the platform's.
         data: `AGENT_MAGICS_DATA`: the folder for what is kept, instead of the platform's.
         session_name: `JPY_SESSION_NAME`: the notebook that a Jupyter server started the kernel for.
+        replay_strict: True when `AGENT_MAGICS_REPLAY_STRICT` is `1`: a replay that goes otherwise
+            than recorded is an error.
         local_servers: False when `AGENT_MAGICS_LOCAL_SERVERS` is `0`: do not look for servers.
     """
 
@@ -34,6 +36,7 @@ class Environment:
     data: Path | None = None
     local_servers: bool = True
     session_name: str = ""
+    replay_strict: bool = False
 
     def __repr__(self) -> str:
         return f"Environment(model={self.model!r}, base_url={self.base_url!r})"
@@ -69,5 +72,6 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         config=Path(config).expanduser() if config else None,
         data=Path(data).expanduser() if data else None,
         session_name=variables.get("JPY_SESSION_NAME", "").strip(),
+        replay_strict=variables.get("AGENT_MAGICS_REPLAY_STRICT", "").strip() == "1",
         local_servers=variables.get("AGENT_MAGICS_LOCAL_SERVERS", "").strip() != "0",
     )

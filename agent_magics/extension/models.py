@@ -14,11 +14,14 @@ from typing import Any
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
 from agent_magics.extension.config_prices import price_of
-from agent_magics.extension.dotenv import project_variables
+from agent_magics.extension.dotenv import not_the_projects
 from agent_magics.extension.environment import Environment
-from agent_magics.extension.keys import Keys, source_of
+from agent_magics.extension.keys import Keys
+from agent_magics.extension.named_choice import NamedChoice
 from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.extension.named_models import NamedModels, environment_proxy, listed
+from agent_magics.extension.replays import PREFIX as REPLAY
+from agent_magics.extension.replays import Replays, replay_choice, wanted
 from agent_magics.extension.settled import as_set
 from agent_magics.importing import installed_only
 from agent_magics.magics.services import ModelChoice, ModelSettings
@@ -28,7 +31,6 @@ from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.local import Found, find_servers
-from agent_magics.providers.place import shown_url
 from agent_magics.providers.prices import library_price
 from agent_magics.providers.profiles import OPENAI_URL
 
@@ -49,7 +51,8 @@ class ModelChooser:
         find: Looks for servers on this machine.
         clock: Seconds.
         learnt: What endpoints taught before.
-        root: The folder that is worked in, whose `.env` must not decide where a key goes.
+        root: The workspace, for the files of recordings; its `.env` must not decide where a key
+            goes.
         kept: Keys that commands and the keyring gave; see `Keys`.
     """
 
@@ -62,6 +65,7 @@ class ModelChooser:
     root: Callable[[], Path] = Path.cwd
     kept: dict[Any, str] = field(default_factory=dict, repr=False)
     named: NamedModels = field(init=False)
+    _replays: Replays = field(default_factory=Replays)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -84,26 +88,29 @@ class ModelChooser:
         environment = self.environment
         if settings.model == DEMONSTRATION:
             return self._demonstration("chosen with %agent model demonstration")
-        if (wanted := self._wanted(config, settings)) is not None:
-            return self._at_named(*wanted, settings)
+        by_name = NamedChoice(self.named, environment, self._model, self._price)
+        if (found := by_name.wanted(config, settings)) is not None:
+            return by_name.choice(*found, settings)
         model, model_from = _first(
             (settings.model, settings.model_from or "%config AgentMagics.model"),
             (config.model, "your config.yaml"),
             (environment.model, environment.source("model")),
         )
+        if model.startswith(REPLAY):
+            return self._replay(model, f"model from {model_from}", settings)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),
             (environment.base_url, environment.source("base_url")),
         )
         key, key_from = self._key(config)
-        self._not_of_the_project(base_url, url_from, key, key_from)
+        if url_from == environment.source("base_url"):
+            not_the_projects((url_from, base_url), (key_from, key), self.root())
         if base_url or key:
             where = (base_url, url_from, key, key_from)
             return self._endpoint(model, model_from, *where, settings)
-        found = self._servers()
-        if found:
-            return self._local(found, model, model_from, settings)
+        if servers := self._servers():
+            return self._local(servers, model, model_from, settings)
         if model:
             raise UsageProblem(
                 f"The model {model!r} is set ({model_from}), but no endpoint is: set "
@@ -127,68 +134,6 @@ class ModelChooser:
         pairs = tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
         return (*pairs, *self.named.keys.secrets(config.endpoints))
 
-    def _wanted(
-        self, config: Configuration, settings: ModelSettings
-    ) -> tuple[NamedEndpoint, str, str] | None:
-        """The named endpoint, the model and who said so; None: another way of choosing counts.
-
-        Raises:
-            UsageProblem: The endpoint that a program needs is not there.
-        """
-        if settings.endpoint:
-            if (found := self.named.find(f"{settings.endpoint}/{settings.model}")) is None:
-                raise UsageProblem(
-                    f"The endpoint {settings.endpoint!r} is not in the config.yaml of this machine."
-                )
-            return (*found, settings.model_from)
-        by_setting = settings.model_from or "%config AgentMagics.model"
-        if found := self.named.find(settings.model):
-            return (*found, by_setting)
-        if settings.base_url:
-            return None
-        plain = settings.model
-        if found := self.named.find(config.model):
-            return (found[0], plain or found[1], "your config.yaml")
-        if found := self.named.find(config.endpoint):
-            return (found[0], plain or config.model, "your config.yaml")
-        if config.base_url:
-            return None
-        if found := self.named.find(self.environment.model):
-            return (found[0], plain or found[1], self.environment.source("model"))
-        if len(config.endpoints) == 1 and not config.model:
-            return (config.endpoints[0], plain, "the only one of your config.yaml")
-        return None
-
-    def _at_named(
-        self, named: NamedEndpoint, model: str, source: str, settings: ModelSettings
-    ) -> ModelChoice:
-        model = model or named.model or self._only_named(named)
-        key = source_of(named.key)
-        why = [f"endpoint {named.name} from {source}", f"key from {key}" if key else "no key"]
-
-        def make() -> Model:
-            return self._model(model, as_set(self.named.connection(named), settings))
-
-        return ModelChoice(
-            model,
-            shown_url(named.base_url),
-            "; ".join(why),
-            make,
-            endpoint=named.name,
-            prepare=lambda: self.named.keys.prepare(named),
-            price=lambda: self._price(model, named.base_url, named.name),
-        )
-
-    def _only_named(self, named: NamedEndpoint) -> str:
-        models = self.named.models(named.name)
-        if len(models) == 1:
-            return models[0]
-        shown = ", ".join(models[:8]) + (" …" if len(models) > 8 else "")
-        raise UsageProblem(
-            f"The endpoint {named.name} has no `model:` in your config.yaml and lists "
-            f"{f'several ({shown})' if models else 'none'}: %agent model {named.name}/MODEL."
-        )
-
     def _price(self, model: str, url: str, name: str = "") -> Price | None:
         """What a model costs: by the person's file, else by the price library, if there is one."""
         own = price_of(model, name, self.configuration().prices)
@@ -196,25 +141,6 @@ class ModelChooser:
             return own
         with installed_only():
             return library_price(model, url)
-
-    def _not_of_the_project(self, url: str, url_from: str, key: str, key_from: str) -> None:
-        """Refuse to send a person's key where a project's `.env` says.
-
-        Some editors load that file into kernels: whoever wrote it would get the key.
-
-        Raises:
-            UsageProblem: The URL stands there, and the key does not.
-        """
-        named = self.environment.source("base_url")
-        if not url or not key or url_from != named or Endpoint(url).is_local:
-            return
-        theirs = project_variables(self.root())
-        if theirs.get(url_from) == url and theirs.get(key_from) != key:
-            raise UsageProblem(
-                f"{url_from} comes from this project's .env and leads to {shown_url(url)}; your "
-                f"key from {key_from} is not sent there. If you trust it, name that endpoint in "
-                "your config.yaml (see docs/models.md), or set %config AgentMagics.base_url."
-            )
 
     def _key(self, config: Configuration) -> tuple[str, str]:
         key, name = self._found_key(config)
@@ -292,6 +218,14 @@ class ModelChooser:
         if self._looked is None or now - self._looked > RECHECK:
             self._found, self._looked = self.find(), now
         return self._found
+
+    def _replay(self, model: str, why: str, settings: ModelSettings) -> ModelChoice:
+        """Opened anew when the file or a setting is another: else its turns go on in order."""
+        strict = settings.replay_strict or self.environment.replay_strict
+        asked = wanted(model, settings.replay_tools, strict=strict)
+        root = self.root()
+        replay, path = self._replays.opened(asked, root)
+        return replay_choice(model, why, replay, path, root)
 
     def _demonstration(self, why: str) -> ModelChoice:
         return ModelChoice(DEMONSTRATION, "a recording in the package", why, demonstration, True)

@@ -27,6 +27,7 @@ from agent_magics.events import (
     Notice,
     PolicyChanged,
     ReasoningDelta,
+    ReplayCompared,
     Retrying,
     TextDelta,
     TurnEnded,
@@ -59,7 +60,9 @@ _Calling: TypeAlias = (
     | CallProgress
     | CallFinished
 )
-_Telling: TypeAlias = TurnStarted | PolicyChanged | Retrying | Notice | Compacted | TurnEnded
+_Telling: TypeAlias = (
+    TurnStarted | PolicyChanged | Retrying | Notice | Compacted | ReplayCompared | TurnEnded
+)
 
 WRITTEN = 1_000
 """Characters that a call's arguments must have grown by before their size is shown again."""
@@ -268,6 +271,9 @@ class Transcript:
                 return [] if hidden else [lines.notice_block(self._place(), event)]
             case Compacted():
                 return [] if self._quiet else [lines.compacted_block(self._place(), event)]
+            case ReplayCompared(comparison):
+                level = "warning" if comparison.differences else "info"
+                return self._telling(Notice(str(comparison), level))
             case _:
                 return self._ended(event)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agent_magics.frontends import markdown_math
 from agent_magics.frontends.markdown_code import highlighted
 from agent_magics.frontends.summary import safe_line
-from agent_magics.frontends.theme import FONT, WRAPPED, text_html
+from agent_magics.frontends.theme import FONT, WRAPPED, styled, text_html
 from agent_magics.importing import installed_only
 from agent_magics.plain import visible
 
@@ -155,7 +155,7 @@ def _tag(token: Token) -> str:
         # In a tight list; what follows on the same level needs a line of its own.
         return "" if opening else "\n"
     if name == "link":
-        return _link(str(token.attrs.get("href", ""))) if opening else "</a>"
+        return link_html(str(token.attrs.get("href", ""))) if opening else "</a>"
     if name == "heading":
         return _heading(token.tag, opening)
     if name in ("th", "td"):
@@ -168,9 +168,11 @@ def _tag(token: Token) -> str:
     return f'<{tag} start="{int(start)}">' if start is not None else f"<{tag}>"
 
 
-def _link(href: str) -> str:
-    """Without an address (`[x]()`, which the parser does not ask about) it leads nowhere."""
-    return f'<a href="{escape(visible(href))}" {_LINK_RULES}>' if href else "<a>"
+def link_html(href: str) -> str:
+    """The opening tag of a link; one that is not allowed, or has no address, leads nowhere."""
+    if not href or not link_allowed(href):
+        return "<a>"
+    return f'<a href="{escape(visible(href))}" {_LINK_RULES}>'
 
 
 def _heading(tag: str, opening: bool) -> str:
@@ -182,15 +184,15 @@ def _heading(tag: str, opening: bool) -> str:
 def _alignment(token: Token) -> str:
     """Always said: notebooks align the cells of HTML tables to the right."""
     wanted = str(token.attrs.get("style", "")).removeprefix("text-align:")
-    return f' style="text-align:{wanted if wanted in ("center", "right") else "left"}"'
+    return styled(f"text-align:{wanted if wanted in ('center', 'right') else 'left'}")
 
 
 def _fence(token: Token) -> str:
     language = (token.info.split() or [""])[0]
     code = highlighted(visible(token.content), language)
     # JupyterLab leaves no space below a block of code.
-    style = f"{FONT}{WRAPPED};margin:0 0 1em"
-    return f'<div class="highlight"><pre style="{style}">\n{code}</pre></div>\n'
+    style = styled(f"{FONT}{WRAPPED};margin:0 0 1em")
+    return f'<div class="highlight"><pre{style}>\n{code}</pre></div>\n'
 
 
 def _math(token: Token) -> str:
@@ -199,7 +201,7 @@ def _math(token: Token) -> str:
     if markdown_math.typesettable(token.content):
         # In an element of its own, so that it cannot join the dollar signs of its neighbours.
         return f"<p>{text}</p>\n" if block else f"<span>{text}</span>"
-    return f'<pre style="{FONT}{WRAPPED}">\n{text}</pre>\n' if block else f"<code>{text}</code>"
+    return f"<pre{styled(FONT + WRAPPED)}>\n{text}</pre>\n" if block else f"<code>{text}</code>"
 
 
 def _image(token: Token) -> str:

@@ -26,23 +26,39 @@ _TONES: dict[Tone, str] = {
     "warn": "color:var(--jp-warn-color1,#d9730d)",
     "muted": "opacity:.7",
 }
-FONT = "font-family:var(--jp-code-font-family,monospace)"
+_MARKS: dict[Tone, str] = {**_TONES, "good": "color:#388e3c", "bad": "color:#d9433f"}
+"""A sign is larger than text: these read on both grounds, and take fewer bytes in each call."""
+FONT = "font-family:monospace"
 """Some pages set the code in outputs in a proportional font."""
 WRAPPED = ";white-space:pre-wrap;word-break:break-word"
 """For long lines of code; notebooks break them in the middle of a word."""
-_BOX = f"{FONT};padding:.3em .6em;background:#8882"
+_BOX = f"{FONT};padding:.4em;background:#8882"
 _SCROLLING = ";max-height:26em;overflow:auto"
-_LONG_ROW, _MANY_ROWS = 60, 25
-"""Columns and rows from which a box is likely to wrap and to scroll. Styles that a box does not
+_LONG_ROW, _MANY_ROWS, _LONG_WORD = 60, 25, 30
+"""Columns and rows from which a box is likely to wrap and to scroll, and characters of a word that
+may not fit into a narrow page. Styles that a box does not
 need are left out, since a notebook keeps each of them for each call."""
-_ADDED, _REMOVED, _MARKED = "#2ea04340", "#f8514940", "#d9730d30"
-_CELL = "text-align:left;vertical-align:top"
+_ADDED, _REMOVED, _MARKED = "#3a54", "#f554", "#d9730d30"
+CELL = "text-align:left;vertical-align:top"
 """Notebooks set the cells of tables to the right and in the middle."""
-_WRAP = "margin:.1em 0;overflow-wrap:anywhere"
-_INSIDE = "margin:.1em 0 .4em .4em;padding-left:.8em;border-left:2px solid #8885"
+_WRAP = "overflow-wrap:anywhere"
+_INSIDE = "border-left:2px solid #8885;padding-left:9px"
+_TAG = re.compile(r"<[^>]*>")
 _TYPESET = re.compile(r"[$\\]")
 TIME_CLASS = "agent-magics-time"
 """The class of every span that holds a time, so that a run can be compared with another."""
+
+
+def styled(*styles: str) -> str:
+    """A `style` attribute, or nothing without any; for constants of ours only.
+
+    A notebook's file keeps a quote in three bytes, in each output. Where HTML needs none, there is
+    none.
+    """
+    style = ";".join(part for part in styles if part)
+    if not style:
+        return ""
+    return f' style="{style}"' if " " in style else f" style={style}"
 
 
 def text_html(text: str) -> str:
@@ -55,54 +71,60 @@ def text_html(text: str) -> str:
 
 def span(text: str, tone: Tone = "plain") -> str:
     """A word or two in a colour."""
-    style = _TONES[tone]
-    return f'<span style="{style}">{text_html(text)}</span>' if style else text_html(text)
+    style = styled(_TONES[tone])
+    return f"<span{style}>{text_html(text)}</span>" if style else text_html(text)
 
 
 def mark(sign: str, word: str, tone: Tone) -> str:
     """A sign that is read aloud as a word."""
-    style = f' style="{_TONES[tone]}"' if _TONES[tone] else ""
-    return f'<span role="img" aria-label="{escape(word)}"{style}>{escape(sign, quote=False)}</span>'
+    said = f'role=img aria-label="{escape(word)}"'
+    return f"<span {said}{styled(_MARKS[tone])}>{escape(sign, quote=False)}</span>"
 
 
 def time_span(text: str) -> str:
     """A time, which differs from run to run; empty for no time."""
-    return f'<span class="{TIME_CLASS}"> · {escape(text, quote=False)}</span>' if text else ""
+    return f"<span class={TIME_CLASS}> · {escape(text, quote=False)}</span>" if text else ""
 
 
 def muted(text: str, html: str = "") -> str:
     """Words in a low voice, with something already drawn behind them."""
-    return f'<span style="{_TONES["muted"]}">{text_html(text)}{html}</span>' if text or html else ""
+    words = text_html(text) + html
+    return f"<span{styled(_TONES['muted'])}>{words}</span>" if words else ""
 
 
 def code(text: str, *, unbroken: bool = False) -> str:
-    """A text of one line in the font of code, on no ground of its own.
+    """A text of one line in the font of code, on no ground of its own (as `<code>` would have).
 
     Args:
         text: As it is.
         unbroken: Whether it stays on one line in a narrow column.
     """
-    style = "background:none" + (";white-space:nowrap" if unbroken else "")
-    return f'<code style="{style}">{escape(visible(text), quote=False)}</code>'
+    return f"<samp{styled('white-space:nowrap' if unbroken else '')}>{text_html(text)}</samp>"
 
 
 def fold(line_html: str, body_html: str, *, unfolded: bool = False) -> str:
     """One line that unfolds, or that is unfolded already."""
     state = ' open=""' if unfolded else ""
     return (
-        f'<details{state} style="{_WRAP}"><summary>{line_html}</summary>'
-        f'<div style="{_INSIDE}">{body_html}</div></details>'
+        f"<details{state}{_wrapping(line_html)}><summary>{line_html}</summary>"
+        f"<div{styled(_INSIDE)}>{body_html}</div></details>"
     )
 
 
 def line(html: str) -> str:
     """One line that does not unfold."""
-    return f'<div style="{_WRAP}">{html}</div>'
+    return f"<div{_wrapping(html)}>{html}</div>"
+
+
+def _wrapping(html: str) -> str:
+    """Lets a line with a word that could be too long for a narrow page break in it."""
+    words = _TAG.sub("", html).split()
+    return styled(_WRAP if any(len(word) > _LONG_WORD for word in words) else "")
 
 
 def muted_line(html: str) -> str:
     """One line in a low voice."""
-    return f'<div style="{_WRAP};{_TONES["muted"]}">{html}</div>'
+    return f"<div{styled(_WRAP, _TONES['muted'])}>{html}</div>"
 
 
 def footer(text: str, html: str) -> str:
@@ -113,7 +135,17 @@ def footer(text: str, html: str) -> str:
         html: The time, already drawn.
     """
     style = "margin-top:.6em;padding-top:.2em;font-size:.9em;border-top:1px solid #8885"
-    return f'<div style="{style};{_TONES["muted"]}">{text_html(text)}{html}</div>'
+    return f"<div{styled(style, _TONES['muted'])}>{text_html(text)}{html}</div>"
+
+
+def framed(words: str, html: str) -> str:
+    """Something that is not ours, behind a bar, and whose it is.
+
+    Args:
+        words: Who shows it.
+        html: Already safe.
+    """
+    return f"{label(words)}<div{styled(_INSIDE, 'overflow:auto')}>{html}</div>"
 
 
 def label(text: str) -> str:
@@ -123,12 +155,12 @@ def label(text: str) -> str:
 
 def prose(text: str) -> str:
     """Running text as it is, line breaks included."""
-    return f'<div style="white-space:pre-wrap">{text_html(text)}</div>'
+    return f"<div{styled('white-space:pre-wrap')}>{text_html(text)}</div>"
 
 
 def lead(html: str) -> str:
     """The beginning of an answer, set off from what stands above it."""
-    return f'<div style="margin-top:.5em">{html}</div>'
+    return f"<div{styled('margin-top:.5em')}>{html}</div>"
 
 
 def box(html: str, name: str) -> str:
@@ -139,14 +171,14 @@ def box(html: str, name: str) -> str:
         name: What a screen reader calls it.
     """
     style, reach = _BOX, ""
-    rows = html.split("\n")
+    rows = _TAG.sub("", html).split("\n")
     if any(len(row) > _LONG_ROW for row in rows):
         style += WRAPPED
-    if len(rows) > _MANY_ROWS or len(html) > _MANY_ROWS * _LONG_ROW:
+    if len(rows) > _MANY_ROWS or sum(map(len, rows)) > _MANY_ROWS * _LONG_ROW:
         style += _SCROLLING
-        reach = f' tabindex="0" role="group" aria-label="{escape(visible(name))}"'
+        reach = f' tabindex=0 role=group aria-label="{escape(visible(name))}"'
     # The line break behind <pre> is no part of its text.
-    return f'<pre style="{style}"{reach}>\n{html}</pre>'
+    return f"<pre{styled(style)}{reach}>\n{html}</pre>"
 
 
 def text_box(text: str, name: str) -> str:
@@ -177,7 +209,7 @@ def lines_box(code: str, first: int, marked: range, language: str, name: str) ->
         # Each line by itself: colours may not reach over the numbers.
         html = f"{muted(f'{number:>{width}}')} {highlighted(row, language)}\n"
         if number in marked:
-            html = f'<span style="display:block;background:{_MARKED}">{html}</span>'
+            html = f"<div{styled(f'background:{_MARKED}')}>{html}</div>"
         rows.append(html)
     return f'<div class="highlight">{box("".join(rows).rstrip(), name)}</div>'
 
@@ -189,10 +221,10 @@ def table(heads: Sequence[str], rows_html: Iterable[Sequence[str]]) -> str:
         heads: Names of the columns.
         rows_html: Cells, already drawn; each row as long as `heads`.
     """
-    head = "".join(f'<th scope="col" style="{_CELL}">{text_html(name)}</th>' for name in heads)
+    style = styled(CELL)
+    head = "".join(f"<th scope=col{style}>{text_html(name)}</th>" for name in heads)
     rows = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>\n"
-        for row in rows_html
+        "<tr>" + "".join(f"<td{style}>{cell}</td>" for cell in row) + "</tr>\n" for row in rows_html
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>"
 
@@ -243,11 +275,11 @@ def _run(kind: RowKind, rows: list[str]) -> str:
     text = escape("\n".join(rows), quote=False)
     match kind:
         case "added":
-            return f'<span style="display:block;background:{_ADDED}">{text}\n</span>'
+            return f"<div style=background:{_ADDED}>{text}\n</div>"
         case "removed":
-            return f'<span style="display:block;background:{_REMOVED}">{text}\n</span>'
+            return f"<div style=background:{_REMOVED}>{text}\n</div>"
         case "place":
-            return f'<span style="opacity:.7">{text}</span>\n'
+            return f"<i>{text}</i>\n"
         case "file":
             return f"<b>{text}</b>\n"
         case _:

@@ -14,6 +14,7 @@ from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.library.discovery import Entry, Library
 from agent_magics.library.resources import resource_files
 from agent_magics.library.trust import needs_trust
+from agent_magics.magics.displaying import displaying_inertly
 from agent_magics.magics.services import Configured, Services
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
@@ -145,10 +146,13 @@ def visible_tools(
     policy: Policy,
     redactor: Callable[[], Redact],
     control: Sequence[Tool] = (),
+    *,
+    active_displays: bool = False,
 ) -> tuple[Tool, ...]:
     """The tools of a turn; the one place where a session's state meets `effective_tools`.
 
-    None of them, whoever brought it, lets a secret out.
+    None of them, whoever brought it, lets a secret out; and what a stranger's tool shows cannot
+    act, unless the person wants it so (`active_displays`).
     """
     tools = effective_tools(
         builtins,
@@ -158,7 +162,8 @@ def visible_tools(
         disabled=config.disabled_tools,
         policy=policy,
     )
-    return tuple(discreet(tool, redactor) for tool in tools)
+    shown = tools if active_displays else map(displaying_inertly, tools)
+    return tuple(discreet(tool, redactor) for tool in shown)
 
 
 def loaded_line(skill: Skill, visible: Sequence[Tool]) -> str:

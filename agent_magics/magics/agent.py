@@ -107,6 +107,7 @@ class AgentMagics(AgentSettings):
             quiet=options.quiet or self.quiet,
             save=self.save_sessions,
             threshold=self.tool_threshold,
+            active_displays=self.skill_displays == "active",
             attachments=(
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,
@@ -222,7 +223,15 @@ class AgentMagics(AgentSettings):
         else:
             name, source = self.model, self._model_from
         profile = tuple(sorted(self.profile.items()))
-        settings = ModelSettings(name, self.base_url, source, self.idle_timeout, profile)
+        settings = ModelSettings(
+            name,
+            self.base_url,
+            source,
+            self.idle_timeout,
+            profile,
+            self.replay_tools,
+            self.replay_strict,
+        )
         return self.services.choose(settings)
 
     def use_model(self, name: str) -> None:

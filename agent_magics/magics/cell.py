@@ -23,6 +23,7 @@ from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.taping import checked
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
@@ -56,6 +57,7 @@ class Cell:
         threshold: How many tools one request shows; the others are found with `find_tools`.
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
+        active_displays: Whether tools of skills show what they like.
     """
 
     prompt: str
@@ -71,6 +73,7 @@ class Cell:
     threshold: int = 0
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
+    active_displays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ def prepared(
         cell.policy,
         services.workspace.redactor,
         () if control is None else (control,),
+        active_displays=cell.active_displays,
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
@@ -180,6 +184,14 @@ async def cell_turn(
     """
     cell.session.policy = cell.policy
     model = choice.make()
+    active = tuple((item.skill.name, item.skill.digest) for item in cell.active.skills)
+    taped = services.tapes.turn(
+        cell.session,
+        model,
+        cell.prompt,
+        active,
+        lambda text: renderer.show(Notice(text, "warning")),
+    )
     reviewer = judge.make() if judge is not None else None
     limits = priced(cell.limits, choice)
     if why := unbounded(limits, choice):
@@ -189,9 +201,9 @@ async def cell_turn(
     ready = prepared(cell, services, kernel, delegation)
     cell.session.conversation = ready.conversation
     turn = Turn(
-        model=model,
+        model=taped.model,
         system=ready.system,
-        tools=ready.offer.tools,
+        tools=taped.tools(ready.offer.tools),
         skills=tuple(item.skill for item in cell.active.skills),
         policy=cell.policy,
         approver=BeforehandApprover(
@@ -203,6 +215,7 @@ async def cell_turn(
         window=cell.window,
         offered=ready.offer.offered,
         attachments=discreet(cell.attachments, services),
+        epilogue=taped.epilogue,
     )
 
     def granted(rule: Rule) -> None:
@@ -217,13 +230,13 @@ async def cell_turn(
         ):
             try:
                 result = await cell.session.ask(
-                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen]
+                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen, *taped.observers]
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
-            return replace(result, changed_files=files)
+            return checked(replace(result, changed_files=files))
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -264,8 +277,9 @@ def compact_session(
     async def main(performance: Performance) -> tuple[int, int]:
         model = choice.make()
         system = system_prompt(services.project(), session.active)
+        taped = services.tapes.turn(session, model)
         async with _closing(model):
-            return await session.compact(model, system, performance.renderer)
+            return await session.compact(taped.model, system, performance.renderer)
 
     return services.stage.run(main, settings=settings)
 

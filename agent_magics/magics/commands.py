@@ -15,6 +15,7 @@ from agent_magics.magics.model_commands import model, models, test
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
 from agent_magics.magics.quick_actions import action
+from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
 from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
@@ -169,6 +170,9 @@ COMMANDS: tuple[Command, ...] = (
         "export FILE [ID] [--force]",
         "write a session as .md, .html, .ipynb or .json",
         session_commands.export,
+    ),
+    Command(
+        "record", "record [FILE | stop]", "record what the model says, to play it again", record
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
     Command("log", "log", "where this session is saved, and how large it is", session_commands.log),

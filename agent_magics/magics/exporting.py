@@ -21,6 +21,7 @@ from agent_magics.magics.export_markdown import markdown_text
 from agent_magics.magics.export_notebook import notebook_text
 from agent_magics.magics.export_page import page_text
 from agent_magics.messages import JSON, User
+from agent_magics.records.comparisons import decoded_comparison, encoded_comparison
 from agent_magics.records.encoding import Redact, decoded, encoded, encoded_usage
 from agent_magics.records.stored import Stored, StoredTurn
 from agent_magics.tools.plain import size
@@ -96,7 +97,8 @@ def _scrubbed(turn: StoredTurn, scrub: Redact) -> StoredTurn:
     }
     end = turn.closed and replace(turn.closed, text=scrub(turn.closed.text))
     began = replace(turn.began, prompt=prompt)
-    return replace(turn, began=began, messages=messages, decided=decided, closed=end)
+    shown = turn.replay and decoded_comparison(encoded_comparison(turn.replay, scrub))
+    return replace(turn, began=began, messages=messages, decided=decided, closed=end, replay=shown)
 
 
 def json_text(stored: Stored) -> str:
@@ -134,6 +136,7 @@ def _turn_value(turn: StoredTurn) -> dict[str, JSON]:
         "reason": end.reason if end else "unfinished",
         "usage": encoded_usage(end.usage) if end else {},
         "seconds": end.seconds if end else 0,
+        **({} if turn.replay is None else {"replay": encoded_comparison(turn.replay)}),
     }
 
 

@@ -87,7 +87,7 @@ class JudgingApprover:
 
     async def _said(self, text: str) -> Assistant | None:
         message: Assistant | None = None
-        async for item in self.model.stream(Request(SYSTEM, (User(text),))):
+        async for item in self.model.stream(Request(SYSTEM, (User(text),), purpose="review")):
             if isinstance(item, Assistant):
                 message = item
         if message is not None:

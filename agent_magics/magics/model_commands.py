@@ -90,6 +90,8 @@ def test(magics: Controls, words: str) -> str:
     """Make one small request."""
     no_words("test", words)
     choice = magics.choice()
+    if choice.name.startswith("replay:"):
+        return f"Nothing to test: a recording answers, not a model ({choice.where})."
     if choice.scripted:
         return (
             "No model is configured: the scripted demonstration answers, and there is nothing to "

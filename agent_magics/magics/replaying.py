@@ -19,6 +19,7 @@ from agent_magics.events import (
     Event,
     MessageAdded,
     Question,
+    ReplayCompared,
     TurnEnded,
     TurnStarted,
 )
@@ -56,6 +57,8 @@ def events_of(turn: StoredTurn) -> Iterator[Event]:
             yield MessageAdded(message)
             for call in message.calls:
                 yield from _call(call, turn, results.get(call.id))
+    if turn.replay is not None:
+        yield ReplayCompared(turn.replay)
     if turn.closed is None:
         yield TurnEnded("interrupted", spent, float("nan"), requests, "The kernel ended.")
         return

@@ -10,6 +10,7 @@ from typing import Protocol
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
 from agent_magics.library.discovery import Library
+from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
@@ -32,6 +33,8 @@ class ModelSettings:
         model_from: How the name was set, for the panel.
         idle_timeout: Seconds of silence in an answer after which it is asked for again.
         profile: What the endpoint takes, as pairs of a field and its value; the rest is found out.
+        replay_tools: Whether the tools of a replay `run` or are answered as `recorded`.
+        replay_strict: Whether a replay that goes otherwise than recorded is an error.
         endpoint: A named endpoint that must be there, for workers of a program; empty: any.
     """
 
@@ -40,6 +43,8 @@ class ModelSettings:
     model_from: str = ""
     idle_timeout: float = 90.0
     profile: tuple[tuple[str, object], ...] = ()
+    replay_tools: str = "run"
+    replay_strict: bool = False
     endpoint: str = ""
 
 
@@ -52,7 +57,7 @@ class ModelChoice:
         where: The endpoint, for the panel.
         why: How it was found.
         make: The model; what it needs is imported only then.
-        scripted: Whether it is the demonstration.
+        scripted: Whether a recording is played: the demonstration, or a replay.
         endpoint: What the person calls the endpoint; empty: it has no name.
         price: What its tokens cost; None: not known. Looked up only then.
         prepare: Fetches what takes its time, on the thread that an interrupt reaches.
@@ -181,6 +186,7 @@ class Services:
         undo: Keeps copies of what tools change, and knows where they lie.
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
+        tapes: The recordings that are written.
     """
 
     stage: Stage
@@ -204,6 +210,7 @@ class Services:
     undo: Recorder
     records: Records
     notebook: Here
+    tapes: Tapes
 
 
 class Controls(Protocol):

@@ -83,6 +83,12 @@ class AgentSettings(Magics):
         help="Project skills you have not trusted: ask before their text or code is used; allow: "
         "use them without asking; never: their code is not imported, trusted or not.",
     ).tag(config=True)
+    skill_displays = Enum(
+        ["inert", "active"],
+        "inert",
+        help="What tools of skills show: inert (pictures, tables, text; no script, no style), or "
+        "active: as they made it. Your own code shows what it likes.",
+    ).tag(config=True)
     skill_selection = Enum(
         ["user", "model", "both"],
         "user",
@@ -119,6 +125,14 @@ class AgentSettings(Magics):
     ).tag(config=True)
     session_days = Int(
         90, min=0, help="Days without a turn after which a saved session is removed; 0: never."
+    ).tag(config=True)
+    replay_tools = Enum(
+        ["run", "recorded"],
+        "run",
+        help="Tools of a replay (model replay:FILE): run, or answered as they were recorded.",
+    ).tag(config=True)
+    replay_strict = Bool(
+        False, help="End the cell with an error where a replay goes otherwise than recorded."
     ).tag(config=True)
     workspace = Unicode(
         "", help="The folder the agent works in; empty: the kernel's working folder."

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_magics.frontends.theme import text_html
+from agent_magics.frontends.theme import CELL, styled, text_html
 from agent_magics.plain import visible
 
-CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top;white-space:normal"
+_CELL = styled(CELL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,7 @@ def pairs_view(title: str, pairs: Sequence[tuple[str, str]], notes: Sequence[str
         lines.append(f"  {name:<{width}}  {first}")
         lines.extend(f"  {'':<{width}}  {line}" for line in rest)
         shown = text_html(value).replace("\n", "<br>")
-        rows.append(
-            f'<tr><th scope="row" style="{CELL}">{text_html(name)}</th>'
-            f'<td style="{CELL}">{shown}</td></tr>'
-        )
+        rows.append(f"<tr><th scope=row{_CELL}>{text_html(name)}</th><td{_CELL}>{shown}</td></tr>")
     lines.extend(notes)
     below = "".join(f"<p>{text_html(note)}</p>" for note in notes)
     html = f"<p><b>{text_html(title)}</b></p><table><tbody>{''.join(rows)}</tbody></table>{below}"
@@ -84,9 +81,9 @@ def table_view(
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[-1]]).rstrip())
     lines.extend(notes)
-    head = "".join(f'<th scope="col" style="{CELL}">{text_html(cell)}</th>' for cell in heads)
+    head = "".join(f"<th scope=col{_CELL}>{text_html(cell)}</th>" for cell in heads)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{text_html(cell)}</td>' for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td{_CELL}>{text_html(cell)}</td>" for cell in row) + "</tr>"
         for row in rows
     )
     below = "".join(f"<p>{text_html(note)}</p>" for note in notes)

@@ -13,22 +13,57 @@ may share a step; the first one that fits is played: `after` is `ok` (every call
 ran well), `refused` (one did not) or left out (either), and `expect` lists texts that must all
 occur in the results of the step before. A reply has `text`, `calls`, or both.
 
-This module knows the format alone; who plays it is `demonstration`.
+A file that was recorded rather than written has more in its lines:
+
+- `turn` numbers what belongs together, so that a prompt that was asked twice has two answers.
+- `kind` is `task` for a sub-agent's answers (`prompt` is its task), `summary` for a shortened
+  conversation, and left out for the answers of the turn.
+- `skills` lists name and digest of what was active, in the first line of a turn.
+- `results` lists what became of the calls of the step before: `name`, `ok`, `text`, a `digest`
+  (which counts where the text is `cut`), whether it was `decided` and `by` whom, and `ran`, the
+  arguments where a person had changed them. They never decide which reply is played.
+- A reply may have `reasoning`, `stop`, `model` and `usage`; a call may have a `problem`.
+
+The workspace's path is written as `⟨workspace⟩`. This module owns the values and which reply fits;
+`recording_lines` reads and writes them; who plays them is `replay`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias
 
-from agent_magics.errors import ConfigError
-from agent_magics.messages import JSON, Assistant, ToolCall, ToolResult
+from agent_magics.messages import JSON, Assistant, ToolResult
 
 VERSION = 1
 After: TypeAlias = Literal["any", "ok", "refused"]
+Kind: TypeAlias = Literal["answer", "task", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one call.
+
+    Args:
+        name: The tool.
+        text: What the model read, possibly cut.
+        ok: False for an error, a refusal, an interrupt.
+        digest: Of the whole text, without what depends on the machine and the moment.
+        cut: Whether the text is not whole.
+        decided: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
+        by: Who decided.
+        ran: The arguments that ran where a person had changed them.
+    """
+
+    name: str
+    text: str
+    ok: bool = True
+    digest: str = ""
+    cut: bool = False
+    decided: str = ""
+    by: str = ""
+    ran: JSON = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +76,10 @@ class Reply:
         message: What the model says.
         after: What must have become of the calls before.
         expect: Texts that must occur in their results.
+        kind: What the reply is for.
+        turn: Numbers the turns of a file that was recorded; None in one that was written.
+        skills: Name and digest of what was active.
+        results: What became of the calls before; None: the file does not say.
     """
 
     prompt: str
@@ -48,6 +87,10 @@ class Reply:
     message: Assistant
     after: After = "any"
     expect: tuple[str, ...] = ()
+    kind: Kind = "answer"
+    turn: int | None = None
+    skills: tuple[tuple[str, str], ...] | None = None
+    results: tuple[Result, ...] | None = None
 
     def fits(self, results: Sequence[ToolResult]) -> bool:
         """Whether the reply can follow these results."""
@@ -60,93 +103,47 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file of replies."""
+    """A file of replies.
+
+    Args:
+        title: What the file is about.
+        replies: In the order of their lines.
+        cut: Whether the last line was half written, and is left out.
+    """
 
     title: str
     replies: tuple[Reply, ...]
+    cut: bool = False
 
-    def knows(self, prompt: str) -> bool:
-        """Whether there is any reply to this prompt."""
-        return any(reply.prompt == spaced(prompt) for reply in self.replies)
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """What the person wrote, each once, in order."""
+        return tuple(dict.fromkeys(r.prompt for r in self.replies if r.kind == "answer"))
 
-    def reply(self, prompt: str, step: int, results: Sequence[ToolResult]) -> Assistant | None:
-        """The first reply of the step that fits, or None."""
-        for reply in self.replies:
-            if (reply.prompt, reply.step) == (spaced(prompt), step) and reply.fits(results):
-                return reply.message
-        return None
+    def turns(self, kind: Kind, prompt: str) -> tuple[int | None, ...]:
+        """The turns in which this prompt was answered, in order; empty where it never was."""
+        known = (r.turn for r in self.replies if (r.kind, r.prompt) == (kind, spaced(prompt)))
+        return tuple(dict.fromkeys(known))
+
+    def of_turn(self, kind: Kind, prompt: str, turn: int | None) -> tuple[int, ...]:
+        """The places of a turn's replies in `replies`."""
+        wanted = (kind, spaced(prompt), turn)
+        return tuple(n for n, r in enumerate(self.replies) if (r.kind, r.prompt, r.turn) == wanted)
+
+    def fitting(
+        self, places: Sequence[int], step: int, results: Sequence[ToolResult]
+    ) -> int | None:
+        """The place of the reply to play, the first one that fits; or None.
+
+        Args:
+            places: Of the turn.
+            step: How many replies there were.
+            results: What the calls of the step before brought.
+        """
+        here = (n for n in places if self.replies[n].step == step)
+        return next((n for n in here if self.replies[n].fits(results)), None)
 
 
 def spaced(text: str) -> str:
     """The text with every run of white space as one blank."""
     return " ".join(text.split())
-
-
-def read_recording(path: Path) -> Recording:
-    """Read and check a recording.
-
-    Raises:
-        ConfigError: The file cannot be read, or a line is off; the message has its number.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The recording {path.name} cannot be read: {error}") from error
-    title = ""
-    replies: list[Reply] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            if number == 1:
-                title = _header(record)
-            else:
-                replies.append(_reply(record))
-        except (ValueError, TypeError, KeyError) as error:
-            raise ConfigError(f"The recording {path.name}, line {number}: {error}") from error
-    if not replies:
-        raise ConfigError(f"The recording {path.name} holds no reply.")
-    return Recording(title, tuple(replies))
-
-
-def _header(record: JSON) -> str:
-    version = record.get("agent_magics_recording") if isinstance(record, Mapping) else None
-    if version != VERSION:
-        raise ValueError(f'the first line must be {{"agent_magics_recording": {VERSION}, …}}')
-    return str(record.get("title", ""))
-
-
-def _reply(record: JSON) -> Reply:
-    if not isinstance(record, Mapping):
-        raise TypeError("a JSON object is needed")
-    unknown = set(record) - {"prompt", "step", "reply", "after", "expect"}
-    if unknown:
-        raise ValueError(f"unknown key {min(unknown)!r}")
-    for key, kind in (("prompt", str), ("step", int), ("reply", Mapping)):
-        if not isinstance(record.get(key), kind):
-            raise TypeError(f"{key!r} is missing or of the wrong type")
-    after = record.get("after", "any")
-    if after not in ("any", "ok", "refused"):
-        raise ValueError(f"'after' must be ok or refused, not {after!r}")
-    expect = record.get("expect", [])
-    if not isinstance(expect, list) or not all(isinstance(text, str) for text in expect):
-        raise TypeError("'expect' must be a list of texts")
-    message = _message(record["reply"], record["step"])
-    return Reply(spaced(record["prompt"]), record["step"], message, after, tuple(expect))
-
-
-def _message(reply: Mapping[str, JSON], step: int) -> Assistant:
-    text = reply.get("text", "")
-    calls = []
-    for number, call in enumerate(reply.get("calls", [])):
-        if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-            raise TypeError("each call needs a 'name'")
-        arguments = call.get("arguments", {})
-        if not isinstance(arguments, Mapping):
-            raise TypeError("a call's 'arguments' must be an object")
-        written = json.dumps(arguments, ensure_ascii=False)
-        calls.append(ToolCall(f"rec{step}{number}", call["name"], written))
-    if not isinstance(text, str) or not (text or calls):
-        raise ValueError("a reply needs 'text', 'calls', or both")
-    return Assistant(text, tuple(calls), "calls" if calls else "end")

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from agent_magics.differences import Comparison
 from agent_magics.messages import Conversation, Message, Usage, User
 from agent_magics.policy import Rule
 
@@ -135,6 +136,13 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """The turn was a replay, and this is what went otherwise."""
+
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
 class TurnClosed:
     """A turn ended; `total` are the tokens of the session up to here, `cost` that of the turn."""
 
@@ -157,5 +165,6 @@ Entry: TypeAlias = (
     | RulesSet
     | SkillsSet
     | Named
+    | Compared
     | TurnClosed
 )

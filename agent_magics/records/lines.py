@@ -12,6 +12,7 @@ from typing import TypeAlias, get_args
 
 from agent_magics.messages import JSON, User
 from agent_magics.policy import Decision, Rule
+from agent_magics.records.comparisons import decoded_comparison, encoded_comparison
 from agent_magics.records.encoding import (
     Redact,
     decoded,
@@ -24,6 +25,7 @@ from agent_magics.records.encoding import (
 from agent_magics.records.entries import (
     CallDecided,
     CallEnded,
+    Compared,
     Entry,
     Head,
     KeptSkill,
@@ -104,6 +106,8 @@ def _value(entry: Entry, redact: Redact) -> dict[str, JSON]:
             return {"kind": "skills", "skills": [_skill(skill, redact) for skill in skills_set]}
         case Named(name):
             return {"kind": "name", "name": redact(name)}
+        case Compared(comparison):
+            return {"kind": "replay"} | encoded_comparison(comparison, redact)
         case TurnClosed():
             return {"kind": "end", "reason": entry.reason} | _closed(entry, redact)
 
@@ -213,6 +217,7 @@ _READERS: dict[str, Callable[[Fields], Entry]] = {
     "rules": _rules,
     "skills": _skills,
     "name": _name,
+    "replay": lambda fields: Compared(decoded_comparison(fields)),
     "end": _end,
 }
 

@@ -22,6 +22,7 @@ from agent_magics.events import (
     Event,
     MessageAdded,
     PolicyChanged,
+    ReplayCompared,
     TurnEnded,
     TurnStarted,
 )
@@ -32,6 +33,7 @@ from agent_magics.records.encoding import Redact
 from agent_magics.records.entries import (
     CallDecided,
     CallEnded,
+    Compared,
     Entry,
     Head,
     KeptSkill,
@@ -171,6 +173,8 @@ class Recorder:
                 self._write_conversation()
             case PolicyChanged():
                 self._write_rules()
+            case ReplayCompared(comparison):
+                self._write(Compared(comparison))
             case TurnEnded():
                 self._ended = event
             case _:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_magics.differences import Comparison
 from agent_magics.errors import UsageProblem
 from agent_magics.messages import (
     Assistant,
@@ -24,10 +25,12 @@ from agent_magics.messages import (
     unanswered,
 )
 from agent_magics.policy import Rule
+from agent_magics.pricing import total_cost
 from agent_magics.records.entries import (
     SCHEMA,
     CallDecided,
     CallEnded,
+    Compared,
     Entry,
     Head,
     KeptSkill,
@@ -56,6 +59,7 @@ class StoredTurn:
         decided: What was decided about its calls, by their ids.
         ended: How its calls ended, by their ids.
         closed: How it ended; None: the kernel ended first.
+        replay: What went otherwise than in the recording that was played, if one was.
     """
 
     began: TurnBegan
@@ -63,6 +67,7 @@ class StoredTurn:
     decided: dict[str, CallDecided] = field(default_factory=dict)
     ended: dict[str, CallEnded] = field(default_factory=dict)
     closed: TurnClosed | None = None
+    replay: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +179,11 @@ class _Turn:
     decided: dict[str, CallDecided] = field(default_factory=dict)
     ended: dict[str, CallEnded] = field(default_factory=dict)
     closed: TurnClosed | None = None
+    replay: Comparison | None = None
 
     def told(self) -> StoredTurn:
         messages = tuple(self.messages)
-        return StoredTurn(self.began, messages, self.decided, self.ended, self.closed)
+        return StoredTurn(self.began, messages, self.decided, self.ended, self.closed, self.replay)
 
 
 class _Story:
@@ -227,7 +233,7 @@ class _Story:
             case _:
                 self._told_of_turn(entry)
 
-    def _told_of_turn(self, entry: CallDecided | CallEnded | TurnClosed) -> None:
+    def _told_of_turn(self, entry: CallDecided | CallEnded | Compared | TurnClosed) -> None:
         turn = self._turns[-1] if self._turns else _Turn(TurnBegan("", User("")), [])
         match entry:
             case CallDecided():
@@ -236,11 +242,12 @@ class _Story:
                     self._started.add(entry.id)
             case CallEnded():
                 turn.ended[entry.id] = entry
+            case Compared(comparison):
+                turn.replay = comparison
             case TurnClosed():
                 turn.closed = entry
                 self._usage = entry.total
-                if entry.cost is not None:
-                    self._cost = (self._cost or 0.0) + entry.cost
+                self._cost = total_cost(self._cost, entry.cost)
 
     def _said(self, message: Message) -> None:
         _append(self._conversation, message)

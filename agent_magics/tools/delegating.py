@@ -140,6 +140,7 @@ def _turn(turn: Turn, policy: Policy, wanted: list[str] | None) -> Turn:
         approver=_ForSubAgent(turn.approver),
         limits=limits,
         offered=_passed_on(turn, mine) if wanted is None else None,
+        purpose="task",
     )
 
 

@@ -1,0 +1,304 @@
+"""Recordings that the sessions of a kernel write, and what a recording means for a turn.
+
+Owns the files: who may write to which, that none is overwritten, that a full disk never breaks a
+turn. What stands in them is `providers.taping`'s business, what is played `providers.replay`'s.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_magics.differences import Places
+from agent_magics.errors import ConfigError, ReplayDiffers, ToolError, UsageProblem
+from agent_magics.events import Event, ReplayCompared, TurnEnded
+from agent_magics.ports import Model
+from agent_magics.providers.recording_lines import (
+    MAX_BYTES,
+    header_line,
+    is_recording,
+    load_recording,
+)
+from agent_magics.providers.replay import ReplayModel
+from agent_magics.providers.stand_ins import stand_ins
+from agent_magics.providers.taping import TapedModel, TurnTape
+from agent_magics.records.journal import FILE_MODE, InUse, Journal
+from agent_magics.session import Session, TurnResult
+from agent_magics.tool import Tool
+from agent_magics.tools.protection import protected
+from agent_magics.tools.workspace import Workspace
+
+Skills = tuple[tuple[str, str], ...]
+FIRST = 100_000
+"""Bytes of a file that are read to see whether it is a recording."""
+
+
+def told_nobody(_text: str) -> None:
+    """Where nobody is to be told."""
+
+
+@dataclass(slots=True)
+class Tape:
+    """One open file.
+
+    Args:
+        shown: Its name, as the person gave it.
+        journal: The file.
+        turns: How many turns it held when it was opened.
+        numbers: Gives the numbers of further turns.
+        answers: How many answers were written since then.
+        problem: Why nothing is written any more, if that is so.
+    """
+
+    shown: str
+    journal: Journal
+    turns: int
+    numbers: Iterator[int]
+    answers: int = 0
+    problem: str = ""
+
+    def write(self, line: bytes) -> None:
+        """Append a line, unless something failed before. Never raises."""
+        if self.problem:
+            return
+        try:
+            if self.journal.size + len(line) > MAX_BYTES:
+                self.problem = f"it would be larger than {MAX_BYTES:,} bytes"
+            elif self.journal.gone:
+                self.problem = "the file was deleted"
+            else:
+                self.journal.append(line)
+                self.answers += 1
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+
+    def sync(self) -> None:
+        """Wait until the disk has it."""
+        if not self.problem:
+            try:
+                self.journal.sync()
+            except OSError as error:
+                self.problem = error.strerror or str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Taped:
+    """What recording and replaying change about one turn.
+
+    Args:
+        model: Who answers.
+        observers: Take the turn's events.
+        played: The model if it is a replay.
+        tape: The file that the turn is written to, if any.
+        warn: Tells the person.
+    """
+
+    model: Model
+    observers: tuple[Callable[[Event], None], ...] = ()
+    played: ReplayModel | None = None
+    tape: Tape | None = None
+    warn: Callable[[str], None] = told_nobody
+
+    def tools(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        """The tools of the turn, or what answers in their place."""
+        if self.played is None or self.played.replay.tools != "recorded":
+            return tools
+        return stand_ins(tools, self.played)
+
+    def epilogue(self, ended: TurnEnded) -> tuple[Event, ...]:
+        """What is told right before the end of the turn."""
+        if self.tape is not None:
+            self.tape.sync()
+            if self.tape.problem:
+                self.warn(f"Nothing more is recorded in {self.tape.shown}: {self.tape.problem}.")
+        compared = None if self.played is None else self.played.comparison(ended)
+        return () if compared is None else (ReplayCompared(compared),)
+
+
+@dataclass(slots=True)
+class Tapes:
+    """The recordings of one kernel.
+
+    Args:
+        workspace: Where files are looked for, and what takes secrets out.
+    """
+
+    workspace: Workspace
+    _open: list[tuple[Session, Tape]] = field(default_factory=list)
+
+    def of(self, session: Session) -> Tape | None:
+        """The file that a session is recorded in."""
+        return next((tape for known, tape in self._open if known is session), None)
+
+    def others(self, session: Session) -> tuple[tuple[str, str], ...]:
+        """Names of other sessions that are recorded, and of their files."""
+        return tuple((s.name, tape.shown) for s, tape in self._open if s is not session)
+
+    def start(self, session: Session, words: str) -> Tape:
+        """Record a session from now on.
+
+        Args:
+            session: Which.
+            words: The file, relative to the workspace; a recording is added to.
+
+        Raises:
+            UsageProblem: The file cannot be used; the message says why.
+        """
+        known = self.of(session)
+        if known is not None:
+            raise UsageProblem(
+                f"This session is recorded in {known.shown} already: %agent record stop first."
+            )
+        tape = _opened(self._path(words), words, session.name)
+        self._open.append((session, tape))
+        return tape
+
+    def stop(self, session: Session) -> Tape | None:
+        """Record a session no longer; gives the file it was recorded in."""
+        tape = self.of(session)
+        if tape is not None:
+            tape.sync()
+            tape.journal.close()
+            self._open = [pair for pair in self._open if pair[1] is not tape]
+        return tape
+
+    def close(self) -> None:
+        """Give all files free."""
+        for session, _ in tuple(self._open):
+            self.stop(session)
+
+    def turn(
+        self,
+        session: Session,
+        model: Model,
+        prompt: str = "",
+        skills: Skills = (),
+        warn: Callable[[str], None] = told_nobody,
+    ) -> Taped:
+        """A turn with its recording, and with the recording that it plays.
+
+        Args:
+            session: Whose turn it is.
+            model: Who answers.
+            prompt: What the person wrote; empty where a conversation is only shortened.
+            skills: Name and digest of what is active.
+            warn: Tells the person.
+        """
+        observers: list[Callable[[Event], None]] = []
+        played = model if isinstance(model, ReplayModel) else None
+        if played is not None:
+            played.begin(prompt, skills, self.workspace.redact)
+            observers.append(played.observe)
+        tape = self.of(session)
+        if tape is not None and not tape.problem:
+            places = self._places()
+            writer = TurnTape(
+                tape.write, warn, self.workspace.redact, places, tape.numbers, prompt, skills
+            )
+            observers.append(writer.observe)
+            model = TapedModel(model, writer)
+        return Taped(model, tuple(observers), played, tape, warn)
+
+    def _places(self) -> Places:
+        try:
+            roots: tuple[str, ...] = (str(self.workspace.root()),)
+        except ToolError:
+            roots = ()
+        return Places(roots, str(Path.home()))
+
+    def _path(self, words: str) -> Path:
+        try:
+            root = self.workspace.root()
+            path = Path(os.path.realpath(root / Path(words).expanduser()))
+            inside = path.is_relative_to(root)
+            parts = path.relative_to(root).parts if inside else path.parts[1:]
+        except (ToolError, OSError, RuntimeError, ValueError) as error:
+            raise UsageProblem(f"{words!r} cannot be recorded to: {error}") from error
+        if reason := protected(parts, write=True):
+            raise UsageProblem(f"{words} cannot be recorded to: {reason}.")
+        return path
+
+
+def checked(result: TurnResult) -> TurnResult:
+    """The result of a turn, where a strict replay went as it was recorded.
+
+    Raises:
+        ReplayDiffers: It did not.
+    """
+    compared = result.replay
+    if compared is not None and compared.strict and compared.differences:
+        count = len(compared.differences)
+        things = "1 difference" if count == 1 else f"{count} differences"
+        raise ReplayDiffers(
+            f"The strict replay of {compared.file} has {things}, shown above: "
+            f"{compared.differences[0].kind}, {compared.differences[0].where}."
+        )
+    return result
+
+
+def _opened(path: Path, shown: str, title: str) -> Tape:
+    try:
+        if path.is_dir():
+            raise UsageProblem(f"{shown} is a folder; %agent record takes a file.")
+        fresh = _is_new(path)
+        if not fresh and not _first_line_fits(path):
+            raise UsageProblem(
+                f"{shown} is there already and is no recording, so it is left as it is. "
+                "Give another name."
+            )
+        journal = Journal.opened(path)
+    except InUse as error:
+        raise UsageProblem(f"{shown} is being recorded to already, here or elsewhere.") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageProblem(f"{shown} cannot be recorded to: {why}.") from error
+    try:
+        if journal.size == 0:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            journal.append(header_line(title, now))
+            journal.sync()
+        numbers = [r.turn or 0 for r in load_recording(path).replies]
+    except (OSError, ConfigError) as error:
+        journal.close()
+        raise UsageProblem(f"{shown} cannot be recorded to. {error}") from error
+    return Tape(shown, journal, len(set(numbers)), itertools.count(max(numbers, default=0) + 1))
+
+
+def _is_new(path: Path) -> bool:
+    """Whether the file was made just now, for its owner alone; a link is never followed."""
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE)
+    except FileExistsError:
+        return False
+    os.close(descriptor)
+    return True
+
+
+def _first_line_fits(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = file.readline(FIRST)
+    return not first or is_recording(first)
+
+
+def state_of(tape: Tape) -> str:
+    """One line about an open file."""
+    if tape.problem:
+        return f"Nothing more is recorded in {tape.shown}: {tape.problem}."
+    before = f", after {counted(tape.turns, 'turn')} that it had" if tape.turns else ""
+    return f"This session is recorded in {tape.shown}: {counted(tape.answers, 'answer')}{before}."
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def names_of(others: Sequence[tuple[str, str]]) -> str:
+    """What else is recorded, in words."""
+    return "".join(f" Session {name} is recorded in {file}." for name, file in others)
