@@ -2,7 +2,8 @@
 
 `%load_ext agent_magics` registers `%skills`, `%use`, `%unuse`, `%agent` and `%%agent`. Importing
 the package does nothing and costs next to nothing. `from agent_magics import tool` gives the
-decorator for a skill's `tools.py`; `run`, `arun` and `map` are the agent for programs.
+decorator for a skill's `tools.py`; `run`, `arun` and `map` are the agent for programs; `hook` is
+the decorator for a person's own checks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from agent_magics.extension.hooking import hook as hook
     from agent_magics.extension.scripts import arun as arun
     from agent_magics.extension.scripts import map as map  # noqa: A004  # agent_magics.map
     from agent_magics.extension.scripts import run as run
@@ -42,6 +44,10 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     """What is for programs, imported when it is asked for."""
+    if name == "hook":
+        from agent_magics.extension.hooking import hook
+
+        return hook
     if name not in ("run", "arun", "map"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from agent_magics.extension import scripts

@@ -21,6 +21,7 @@ from agent_magics.messages import (
     Conversation,
     Message,
     Usage,
+    User,
     appended,
     known_ids,
     normalised,
@@ -42,6 +43,7 @@ class Asking:
         offered: Gives what the next request offers.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
+        small: Whether tools are described in words, and one call of an answer is kept.
         conversation: Up to now; grows by each answer, and by what `add` is given.
         requests: How often the model was asked.
         usage: Tokens of the turn, summaries included.
@@ -54,6 +56,7 @@ class Asking:
     window: int
     options: Mapping[str, JSON]
     conversation: Conversation
+    small: bool = False
     requests: int = 0
     usage: Usage = Usage()
     purpose: Purpose = "answer"
@@ -88,7 +91,9 @@ class Asking:
             ModelError: No usable answer.
         """
         tools = self.offered() if tool_choice == "auto" else ()
-        request = Request(self.system, (), tools, tool_choice, nudge, options=self.options)
+        request = Request(
+            self.system, (), tools, tool_choice, nudge, options=self.options, words=self.small
+        )
         request = replace(request, purpose=self.purpose)
         async for event in self._fitted(self._fitter.fit(self.conversation)):
             yield event
@@ -109,6 +114,20 @@ class Asking:
             "shortened: start afresh with %%agent --new, or use a model with a larger context."
         )
 
+    async def apart(self, system: str, prompt: User) -> AsyncIterator[Event]:
+        """Ask once outside the conversation, without tools; the answer is taken into it.
+
+        Args:
+            system: For this request only.
+            prompt: All that the model gets to read.
+
+        Raises:
+            ModelError: No usable answer.
+        """
+        request = Request(system, (), options=self.options)
+        async for event in self._streamed(request, (prompt,)):
+            yield event
+
     async def _fitted(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         async for event in events:
             if isinstance(event, Compacted):
@@ -116,10 +135,10 @@ class Asking:
             yield event
         self.usage, self._fitter.usage = self.usage + self._fitter.usage, Usage()
 
-    async def _streamed(self, request: Request) -> AsyncIterator[Event]:
+    async def _streamed(self, request: Request, instead: Conversation = ()) -> AsyncIterator[Event]:
         answer: Assistant | None = None
         self.requests += 1
-        sent = self.conversation
+        sent = instead or self.conversation
         stream = self.model.stream(replace(request, conversation=sent))
         async with aclosing(stream) as items:  # type: ignore[type-var]  # generators close
             async for item in items:
@@ -132,7 +151,10 @@ class Asking:
                 f"{self.model.name} gave an empty answer; run the cell again or change the model."
             )
         self.usage += answer.usage
-        message = replace(normalised(answer, known_ids(sent)), model=self.model.name)
+        message = normalised(answer, known_ids(self.conversation))
+        message = replace(message, model=self.model.name)
+        if self.small and len(message.calls) > 1:
+            message = replace(message, calls=message.calls[:1])
         self.add(message)
         yield MessageAdded(message)
         suspicion = self._fitter.suspicion(sent, answer)

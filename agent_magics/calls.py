@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from agent_magics.coercion import coerced
@@ -25,14 +25,16 @@ from agent_magics.events import (
     CallStarted,
     Event,
     MessageAdded,
+    Notice,
     PolicyChanged,
     Question,
 )
 from agent_magics.messages import Display, ToolCall, ToolResult, Usage
-from agent_magics.policy import Answer, Policy, Verdict
-from agent_magics.ports import Approver, Checker, Clock
+from agent_magics.policy import Answer, CallFacts, Policy, Verdict
+from agent_magics.ports import Approver, Checker, Clock, Hooks
 from agent_magics.pricing import Price
 from agent_magics.skill import Skill
+from agent_magics.tightening import noted, tightened
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput, unavailable
 
 Outcome: TypeAlias = Literal["done", "failed", "refused", "denied", "invalid"]
@@ -91,8 +93,13 @@ class CallRunner:
     check: Checker
     clock: Clock
     limits: Limits
+    hooks: Hooks | None = None
     rest: Answer | None = None
     """A no that is meant for the calls behind it, too; whoever runs a new message resets it."""
+    facts: CallFacts | None = None
+    """Of the arguments that were judged last."""
+    told: list[Notice] = field(default_factory=list)
+    """What hooks have to tell the person, until it is yielded."""
 
     async def run(self, call: ToolCall, following: int = 0) -> AsyncIterator[Event]:
         """Take one call to its result; yields what happens on the way.
@@ -110,36 +117,46 @@ class CallRunner:
                 yield event
             return
         try:
-            verdict = self.policy.judge(tool.facts(arguments))
+            verdict = await self._judged(tool, call, arguments)
             preview = tool.preview(arguments) if verdict.decision == "ask" else ()
         except ToolError as error:
-            for event in self._finish(call, str(error), "failed"):
+            for event in (*self._news(), *self._finish(call, str(error), "failed")):
                 yield event
             return
+        for notice in self._news():
+            yield notice
         yield CallJudged(call, verdict)
         if verdict.decision == "deny":
             for event in self._finish(call, _denied(call, verdict), "denied"):
                 yield event
             return
-        note = ""
-        if verdict.decision == "ask":
-            question = _question(tool, call, arguments, preview, verdict)
-            question = replace(question, following=following)
-            yield ApprovalAsked(question)
-            answer = await self._answer(tool, question)
-            yield ApprovalGiven(question, answer)
-            self.rest = answer if answer.rest and not answer.allowed else None
-            if answer.allowed and answer.scope is not None:
-                self.policy = self.policy.with_rule(answer.scope.rule)
-                yield PolicyChanged(answer.scope.rule)
-            taken = self._taken(tool, call, answer)
-            if isinstance(taken, str):
-                outcome: Outcome = "invalid" if answer.allowed else "refused"
-                for event in self._finish(call, taken, outcome):
-                    yield event
-                return
-            call, arguments, note = taken
-        async for event in self._execute(tool, call, arguments, note):
+        if verdict.decision == "allow":
+            async for event in self._execute(tool, call, arguments, ""):
+                yield event
+            return
+        question = _question(tool, call, arguments, preview, verdict)
+        async for event in self._asked(tool, replace(question, following=following)):
+            yield event
+
+    async def _asked(self, tool: Tool, question: Question) -> AsyncIterator[Event]:
+        """Ask a person, and do what they say."""
+        call = question.call
+        yield ApprovalAsked(question)
+        answer = await self._answer(tool, question)
+        yield ApprovalGiven(question, answer)
+        self.rest = answer if answer.rest and not answer.allowed else None
+        if answer.allowed and answer.scope is not None:
+            self.policy = self.policy.with_rule(answer.scope.rule)
+            yield PolicyChanged(answer.scope.rule)
+        taken = await self._taken(tool, call, answer)
+        for notice in self._news():
+            yield notice
+        if isinstance(taken, str):
+            outcome: Outcome = "invalid" if answer.allowed else "refused"
+            for event in self._finish(call, taken, outcome):
+                yield event
+            return
+        async for event in self._execute(tool, *taken):
             yield event
 
     async def _answer(self, tool: Tool, question: Question) -> Answer:
@@ -180,7 +197,20 @@ class CallRunner:
             return call.problem or unavailable(call.name, self.tools, self.skills), "invalid"
         return self.check(tool.parameters, arguments), "invalid"
 
-    def _taken(
+    async def _judged(self, tool: Tool, call: ToolCall, arguments: Arguments) -> Verdict:
+        """The policy's verdict on these arguments, as strict as the hooks want it."""
+        self.facts = tool.facts(arguments)
+        verdict = self.policy.judge(self.facts)
+        meant = replace(call, arguments=json.dumps(arguments))
+        verdict, notices = await tightened(self.hooks, meant, self.facts, verdict)
+        self.told.extend(notices)
+        return verdict
+
+    def _news(self) -> list[Notice]:
+        told, self.told = self.told, []
+        return told
+
+    async def _taken(
         self, tool: Tool, call: ToolCall, answer: Answer
     ) -> tuple[ToolCall, Arguments, str] | str:
         """What may run after an answer, or the text for the model when nothing may."""
@@ -193,7 +223,7 @@ class CallRunner:
         problem = self.check(tool.parameters, arguments)
         if problem:
             return f"The person edited the arguments, but they do not fit: {problem}"
-        verdict = self.policy.judge(tool.facts(arguments))
+        verdict = await self._judged(tool, edited, arguments)
         if verdict.decision == "deny":
             return _denied(edited, verdict)
         note = f"(The person changed the arguments. The call ran with {answer.arguments})\n"
@@ -214,7 +244,12 @@ class CallRunner:
         text = note + cut_middle(output.text, self.limits.result)
         result = ToolResult(call.id, text, output.ok, output.images, output.display)
         outcome: Outcome = "done" if output.ok else "failed"
-        yield CallFinished(call, result, self.clock() - started, outcome, output.usage)
+        seconds = self.clock() - started
+        assert self.facts is not None
+        result, notices = await noted(self.hooks, call, self.facts, result, seconds)
+        for notice in notices:
+            yield notice
+        yield CallFinished(call, result, seconds, outcome, output.usage)
         yield MessageAdded(result)
 
     def _finish(self, call: ToolCall, text: str, outcome: Outcome) -> tuple[Event, ...]:
@@ -272,14 +307,17 @@ def _title(tool: Tool | None, call: ToolCall, arguments: Arguments) -> str:
 def _question(
     tool: Tool, call: ToolCall, arguments: Arguments, preview: tuple[Display, ...], verdict: Verdict
 ) -> Question:
+    hook = "" if verdict.by == "policy" else verdict.by
     return Question(
         call,
         _title(tool, call, arguments),
         preview,
-        tool.scopes(arguments),
+        # A rule would not silence a hook, so none is offered.
+        () if hook else tool.scopes(arguments),
         verdict.reason,
-        f"skill {tool.skill}" if tool.skill else "built-in",
+        tool.origin or (f"skill {tool.skill}" if tool.skill else "built-in"),
         tool.outside(arguments),
+        hook=hook,
     )
 
 

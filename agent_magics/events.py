@@ -25,12 +25,13 @@ class Question:
         preview: What the person must see before answering, whole.
         scopes: The "always" choices on offer, narrowest first.
         reason: Why the policy asks.
-        origin: Who brought the tool: `built-in`, or `skill NAME`.
+        origin: Who brought the tool: `built-in`, `skill NAME`, or `MCP server NAME`.
         outside: Whether the call reaches outside the workspace.
         heading: What a yes means.
         editable: Whether the call may run with other arguments; not where it stands for a question
             of another kind.
         following: How many calls of the same message wait behind this one.
+        hook: The hook that wants a person's word; only a person may give it.
     """
 
     call: ToolCall
@@ -43,6 +44,7 @@ class Question:
     heading: str = "Run this?"
     editable: bool = True
     following: int = 0
+    hook: str = ""
 
 
 @dataclass(frozen=True, slots=True)

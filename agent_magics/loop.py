@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
+from agent_magics.finishing import FAILED, MADE, Step, closing, made_before
+from agent_magics.finishing import SYSTEM as CLOSING
 from agent_magics.messages import (
     Assistant,
     Attachment,
@@ -23,7 +25,7 @@ from agent_magics.messages import (
     User,
 )
 from agent_magics.policy import Policy
-from agent_magics.ports import Approver, Checker, Clock, Model, Purpose
+from agent_magics.ports import Approver, Checker, Clock, Hooks, Model, Purpose
 from agent_magics.repetition import Pair, repeats
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
@@ -85,6 +87,10 @@ class Turn:
         attachments: What the notebook puts beside the prompt.
         purpose: What the answers are for.
         epilogue: What is to be told of the turn right before its end.
+        hooks: The person's own checks around calls; None: there are none.
+        small: Whether the model is a small one: tools are described in words, one call of an answer
+            is run, and a repeated call or the limit is followed by one request, without tools, of
+            the question and the results.
     """
 
     model: Model
@@ -102,6 +108,8 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     purpose: Purpose = "answer"
     epilogue: Callable[[TurnEnded], tuple[Event, ...]] = nothing_more
+    hooks: Hooks | None = None
+    small: bool = False
 
 
 @dataclass(slots=True)
@@ -111,6 +119,8 @@ class _Watch:
     started: float
     pairs: list[Pair] = field(default_factory=list)
     continued: int = 0
+    steps: list[Step] = field(default_factory=list)
+    warned: bool = False
 
 
 async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIterator[Event]:
@@ -127,10 +137,25 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
     """
     watch = _Watch(turn.clock())
     offered = turn.offered or (lambda: turn.tools)
-    asking = Asking(turn.model, turn.system, offered, turn.window, turn.options, (*history, prompt))
+    asking = Asking(
+        turn.model,
+        turn.system,
+        offered,
+        turn.window,
+        turn.options,
+        (*history, prompt),
+        small=turn.small,
+    )
     asking.purpose = turn.purpose
     runner = CallRunner(
-        turn.tools, turn.skills, turn.policy, turn.approver, turn.check, turn.clock, turn.limits
+        turn.tools,
+        turn.skills,
+        turn.policy,
+        turn.approver,
+        turn.check,
+        turn.clock,
+        turn.limits,
+        turn.hooks,
     )
     yield MessageAdded(prompt)
     nudge, circling = "", ""
@@ -142,16 +167,24 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         if not message.calls and not nudge:
             yield _ended(turn, asking, watch, _ENDINGS.get(message.stop, "answered"))
             return
+        message, over = _unrepeated(turn, message, watch)
         async for event in _run_calls(runner, asking, watch, message):
             yield event
+        if over:
+            async for event in _closed(turn, asking, watch, prompt, "answered"):
+                yield event
+            return
         count = repeats(watch.pairs)
         if count >= NUDGE_AT:
             nudge = REPEATED.format(count=count)
         if count >= ASK_AT and not await _may_go_on(runner, watch, message.calls[-1], count):
             circling = f"the same call came {count} times with the same result"
     why = circling or limit
+    ending: Ending = "stopped" if circling else "limit"
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
-    async for event in _last_word(turn, asking, watch, why, "stopped" if circling else "limit"):
+    short = turn.small and watch.steps
+    last = _closed(turn, asking, watch, prompt, ending) if short else None
+    async for event in last or _last_word(turn, asking, watch, why, ending):
         yield event
 
 
@@ -175,7 +208,44 @@ async def _run_calls(
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))
+                watch.steps.append(_step(runner, call, event.message))
             yield event
+
+
+def _step(runner: CallRunner, call: ToolCall, result: ToolResult) -> Step:
+    effect = next((tool.effect for tool in runner.tools if tool.name == call.name), "read")
+    changes = effect not in ("read", "control")
+    return Step(call.name, call.arguments, result.text, result.ok, changes)
+
+
+def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistant, bool]:
+    """The answer with repeated calls marked so that they do not run, and whether that is the end.
+
+    What failed is told once; then, too, it is the end.
+    """
+    if not turn.small:
+        return message, False
+    calls: list[ToolCall] = []
+    over = False
+    for call in message.calls:
+        before = made_before(watch.steps, call.name, call.arguments)
+        if before is not None and not call.problem:
+            last = before.ok or watch.warned
+            call = replace(call, problem=MADE if last else FAILED.format(result=before.result))
+            over, watch.warned = over or last, True
+        calls.append(call)
+    return replace(message, calls=tuple(calls)), over
+
+
+async def _closed(
+    turn: Turn, asking: Asking, watch: _Watch, prompt: User, ending: Ending
+) -> AsyncIterator[Event]:
+    """Ask for the answer in a fresh short prompt without tools, then the end."""
+    yield Notice("The model is asked for its answer from the results so far, without tools.")
+    steps = [step for step in watch.steps if step.result != MADE]
+    async for event in asking.apart(CLOSING, closing(prompt, steps)):
+        yield event
+    yield _ended(turn, asking, watch, ending)
 
 
 async def _may_go_on(runner: CallRunner, watch: _Watch, call: ToolCall, count: int) -> bool:
@@ -204,7 +274,8 @@ async def _last_word(
 def _limit_reached(turn: Turn, asking: Asking, watch: _Watch) -> str:
     limits = turn.limits
     if asking.requests >= limits.requests:
-        return f"{limits.requests} requests to the model in this turn"
+        plural = "" if limits.requests == 1 else "s"
+        return f"{limits.requests} request{plural} to the model in this turn"
     if limits.tokens and asking.usage.input + asking.usage.output >= limits.tokens:
         return f"the budget of {limits.tokens} tokens is used up"
     if limits.cost and limits.cost_of(asking.usage) >= limits.cost:

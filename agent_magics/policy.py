@@ -25,9 +25,9 @@ from agent_magics.commandline import CommandLine, Part, command_pattern
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Source: TypeAlias = Literal["default", "user", "project", "session", "cell"]
 """Where a rule comes from; those of a cell are the session's until the turn ends."""
-Effect: TypeAlias = Literal["read", "write", "delete", "run", "fetch", "bundled", "control"]
+Effect: TypeAlias = Literal["read", "write", "delete", "run", "fetch", "bundled", "mcp", "control"]
 """What a call can do: look, change files, take files away, run code, send an address into the web,
-run a skill's own code, steer the agent."""
+run a skill's own code, have an MCP server do something, steer the agent."""
 
 Mode: TypeAlias = Literal["ask", "accept-edits", "plan", "auto"]
 """What happens to calls that no rule speaks about."""
@@ -45,6 +45,7 @@ DEFAULTS: dict[Effect, Decision] = {
     "run": "ask",
     "fetch": "ask",  # an address can carry data out
     "bundled": "ask",
+    "mcp": "ask",  # what a server does, only the server knows
     "control": "allow",
 }
 _CHANGING: frozenset[Effect] = frozenset(("write", "delete", "run"))
@@ -155,10 +156,17 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the policy says of one call, and why."""
+    """What the policy says of one call, and why.
+
+    Args:
+        decision: What happens to it.
+        reason: In a few words.
+        by: Who decided: `policy`, or the hook that made it stricter.
+    """
 
     decision: Decision
     reason: str
+    by: str = "policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +222,9 @@ class Policy:
         """
         # What forbids speaks about the whole call; only a permission is about a part of it.
         rules = [rule for rule in self.rules if rule.decision == "allow" or rule.matches(facts)]
+        if self.mode == "plan" and facts.effect == "mcp":
+            # Nobody can tell which of a server's tools change something: each call asks.
+            rules = [rule for rule in rules if rule.decision != "allow"]
         parts = facts.commands.parts if facts.commands else ()
         verdicts = [self._judged(facts, rules, part) for part in parts or (None,)]
         strictest = min(verdicts, key=lambda verdict: _STRICTEST.index(verdict.decision))

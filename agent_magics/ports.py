@@ -6,7 +6,7 @@ is ever subclassed: an object with the right methods fits.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -20,9 +20,9 @@ from agent_magics.events import (
     Retrying,
     TextDelta,
 )
-from agent_magics.messages import JSON, Assistant, Conversation, Display
+from agent_magics.messages import JSON, Assistant, Conversation, Display, ToolCall, ToolResult
 from agent_magics.namespace.changes import Changes
-from agent_magics.policy import Answer
+from agent_magics.policy import Answer, CallFacts, Verdict
 from agent_magics.tool import Tool
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ class Request:
         max_output: A limit on the answer in tokens; None: the server's own.
         options: Further settings of the provider (temperature …), by the wire's own names.
         purpose: What the answer is for; no server is told.
+        words: Whether the tools are described in words, whatever the server could take.
     """
 
     system: str
@@ -54,6 +55,7 @@ class Request:
     max_output: int | None = None
     options: Mapping[str, JSON] = field(default_factory=dict)
     purpose: Purpose = "answer"
+    words: bool = False
 
 
 Streamed: TypeAlias = (
@@ -132,6 +134,39 @@ class Kernel(Protocol):
 
     async def on_main(self, job: Callable[[], T]) -> T:
         """Run a function on the main thread and give its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookWord:
+    """What one hook said.
+
+    Args:
+        hook: Who: `hook NAME`.
+        decision: `ask` or `deny`, before a call; empty: it has no objection.
+        reason: Why, for the person and the model.
+        note: For the model.
+        problem: How it failed, for the person; empty where it did not.
+    """
+
+    hook: str
+    decision: Literal["", "ask", "deny"] = ""
+    reason: str = ""
+    note: str = ""
+    problem: str = ""
+
+
+class Hooks(Protocol):
+    """The person's own checks around calls. Neither method raises but `CancelledError`."""
+
+    async def before_call(
+        self, call: ToolCall, facts: CallFacts, verdict: Verdict
+    ) -> Sequence[HookWord]:
+        """What the hooks say of a call that would run or be asked about; they cannot change it."""
+
+    async def after_call(
+        self, call: ToolCall, facts: CallFacts, result: ToolResult, seconds: float
+    ) -> Sequence[HookWord]:
+        """What they say of a call that ran."""
 
 
 class Checker(Protocol):

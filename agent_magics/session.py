@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_magics.compaction import conversation_size
 from agent_magics.context import ActiveSkill
@@ -40,6 +40,7 @@ from agent_magics.messages import (
     Assistant,
     Conversation,
     Display,
+    Message,
     ToolCall,
     ToolResult,
     Usage,
@@ -65,7 +66,7 @@ class CallRecord:
         asked: The arguments the model wrote.
         ran: The arguments that ran; None if it did not run.
         decision: `allow`, `deny`, `approved`, `refused`, or empty for calls that were never judged.
-        by: Who decided: `policy`, or see `Answer.by`.
+        by: Who decided: `policy`, `hook NAME`, or see `Answer.by`.
         reason: The words that came with the decision.
         outcome: See `CallFinished`.
         result: What the model read.
@@ -177,6 +178,7 @@ class Session:
         found_tools: Names of tools that the model looked for, where there are too many for each
             request.
         refusals: Calls of all turns that were not allowed to run.
+        ended: All turns of this kernel, without their calls and messages.
     """
 
     name: str = "default"
@@ -190,6 +192,7 @@ class Session:
     id: str = ""
     found_tools: set[str] = field(default_factory=set)
     refusals: list[CallRecord] = field(default_factory=list)
+    ended: list[TurnResult] = field(default_factory=list)
 
     async def ask(
         self,
@@ -247,6 +250,7 @@ class Session:
             self.policy = self.policy.replacing("cell", ())
             self.last = self._result(prompt, turn, skills, record)
             self.refusals.extend(self.last.refused)
+            self.ended.append(replace(self.last, calls=(), conversation=()))
         return self.last
 
     async def compact(self, model: Model, system: str, renderer: Renderer) -> tuple[int, int]:
@@ -290,6 +294,15 @@ class Session:
             record.streamed = ""
         self.conversation = closed(self.conversation, reason)
 
+    def _add(self, message: Message, record: _Record) -> None:
+        record.streamed = ""
+        self.conversation = appended(self.conversation, message)
+        if isinstance(message, Assistant):
+            record.requests += 1
+            record.usage += message.usage
+            self.usage += message.usage
+            record.asked.update((call.id, call) for call in message.calls)
+
     def _reduce(self, event: Event, record: _Record) -> None:
         match event:
             case TextDelta(text):
@@ -297,19 +310,13 @@ class Session:
             case AnswerRestarted():
                 record.streamed = ""
             case MessageAdded(message):
-                record.streamed = ""
-                self.conversation = appended(self.conversation, message)
-                if isinstance(message, Assistant):
-                    record.requests += 1
-                    record.usage += message.usage
-                    self.usage += message.usage
-                    record.asked.update((call.id, call) for call in message.calls)
+                self._add(message, record)
             case PolicyChanged(rule):
                 self.policy = self.policy.with_rule(rule)
             case Compacted(conversation=conversation):
                 self.conversation = conversation
             case CallJudged(call, verdict):
-                record.judged[call.id] = (verdict.decision, "policy", verdict.reason)
+                record.judged[call.id] = (verdict.decision, verdict.by, verdict.reason)
             case ApprovalGiven(question, answer):
                 record.judged[question.call.id] = _decision(question, answer)
             case CallFinished():
@@ -355,6 +362,8 @@ def _early(reason: Ending, record: _Record, turn: Turn, started: float, text: st
 
 def _decision(question: Question, answer: Answer) -> tuple[str, str, str]:
     reason = answer.scope.label if answer.scope else answer.reason or question.reason
+    if question.hook and answer.reason:
+        reason = f"{answer.reason} (asked, since {question.reason})"
     return ("approved" if answer.allowed else "refused", answer.by, reason)
 
 

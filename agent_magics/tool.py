@@ -86,6 +86,7 @@ class Tool:
         outside: Whether a call reaches outside the workspace.
         always: What an "always" button of a call would allow; empty: the button is not offered.
         commands: What the operand consists of, if it is a shell command; never raises.
+        origin: Who brought it, for the person; empty for built-in tools and those of skills.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Tool:
     outside: Callable[[Arguments], bool] = never_outside
     always: Callable[[Arguments], tuple[Scope, ...]] | None = None
     commands: Callable[[Arguments], CommandLine | None] = no_commands
+    origin: str = ""
 
     def facts(self, arguments: Arguments) -> CallFacts:
         """What the policy may know of a call with these arguments."""

@@ -33,6 +33,18 @@ def approved(*labels: str) -> Drive:
     return drive
 
 
+def denied(reason: str) -> Drive:
+    """Refuse, and say why."""
+
+    def drive(page: Any, cell: int) -> None:
+        page.click(cell, "Deny…")
+        page.output(cell).get_by_role("textbox").fill(reason)
+        page.click(cell, "Deny")
+        page.wait_idle(cell)
+
+    return drive
+
+
 def interrupted(page: Any, cell: int) -> None:
     page.wait_text(cell, "The report adds")
     page.select(cell)
@@ -237,14 +249,14 @@ STATES: tuple[State, ...] = (
         (MEND,),
         CARD,
         approved("Approve"),
-        unfolded=(0,),
+        unfolded=(1,),
     ),
     State(
         "refused",
         "A call that was refused, with the reason that the model reads.",
         (MEND,),
         (CARD[0], Says("Then I leave it as it is.")),
-        approved("Deny…", "Deny"),
+        denied("Only the sort, please; keep the function's form."),
     ),
     State(
         "plan",
@@ -295,7 +307,7 @@ STATES: tuple[State, ...] = (
         "error",
         "A turn that failed says what happened and what to do.",
         (ASK,),
-        (Says("Incorrect API key provided", status=401),),
+        (Says("this model takes no tools", status=400),),
     ),
     State(
         "interrupted",

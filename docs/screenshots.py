@@ -35,6 +35,17 @@ COLOURS = 255
 SETTLED = 400
 """Milliseconds for the page to draw what has just come."""
 
+EXAMPLE = "models.example.org/v1"
+RENAMED = """([old, name]) => {
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const shorter = [[old, name], [old.split('/')[0], name.split('/')[0]]];
+  while (nodes.nextNode())
+    for (const [from, to] of shorter)
+      if (nodes.currentNode.data.includes(from))
+        nodes.currentNode.data = nodes.currentNode.data.replaceAll(from, to);
+}"""
+"""Errors name the endpoint; it is another one in each run."""
+
 SETUP = """\
 import os
 from agent_magics.quickstart import sample_repository
@@ -61,8 +72,8 @@ def main() -> None:
     ):
         for state in wanted:
             path = options.folder / f"{state.name}.png"
-            path.write_bytes(taken(state, lab, endpoint))
-            print(f"{path.name:24} {path.stat().st_size / 1000:6.1f} kB")
+            path.write_bytes(picture := taken(state, lab, endpoint))
+            print(f"{path.name:24} {len(picture) / 1000:6.1f} kB", flush=True)
 
 
 def taken(state: State, lab: Lab, endpoint: Endpoint) -> bytes:
@@ -87,7 +98,7 @@ def taken(state: State, lab: Lab, endpoint: Endpoint) -> bytes:
             page.done(cell)
         page.run(len(state.cells))
         state.drive(page, len(state.cells))
-        picture = drawn(page, state)
+        picture = drawn(page, state, endpoint.url.removeprefix("http://"))
     finally:
         undressed(page.page, state)
         endpoint.release(model)
@@ -121,9 +132,10 @@ def theme(page: Any, name: str) -> None:
     page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
 
 
-def drawn(page: Notebook, state: State) -> bytes:
-    """The cells of a state as they are on screen."""
+def drawn(page: Notebook, state: State, address: str) -> bytes:
+    """The cells of a state as they are on screen, with another address for the endpoint's."""
     first, last = state.first, len(state.cells)
+    page.page.evaluate(RENAMED, [address, EXAMPLE])
     private(page, first, last)
     for number in state.unfolded:
         page.output(last).locator("details").nth(number).evaluate("fold => { fold.open = true; }")

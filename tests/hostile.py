@@ -58,7 +58,68 @@ HOSTILE: tuple[tuple[str, str], ...] = (
     ),
     ("double escaped", "&amp;lt;script&amp;gt;alert(1)&amp;lt;/script&amp;gt;"),
     ("quotes", '"\'`" onmouseover="alert(1)" x=\''),
+    (
+        "math ml",
+        f'<math><maction actiontype="statusline#x"><mtext xlink:href="javascript:{_RUN}">x',
+    ),
+    ("math ml that breaks out", f"<math><mtext><table><mglyph><style><img src=x onerror={_RUN}>"),
+    ("svg script", f"<svg><script>{_RUN}</script><foreignObject><img src=x onerror={_RUN}>"),
+    (
+        "svg use and image",
+        '<svg><use href="//evil.invalid/x.svg#y"/><image href="//evil.invalid/x">',
+    ),
+    ("svg link", f'<svg><a xlink:href="javascript:{_RUN}"><text y="9">Approve</text></a></svg>'),
+    (
+        "template with shadow",
+        f"<template shadowrootmode=open><img src=x onerror={_RUN}></template>",
+    ),
+    ("custom element", f'<x-y onfocus="{_RUN}" autofocus tabindex=0 is=script>x</x-y>'),
+    ("style attribute", '<p style="background:url(//evil.invalid/x);position:fixed;inset:0">x</p>'),
+    ("style expression", f'<p style="width:expression({_RUN});behavior:url(#x)">x</p>'),
+    ("style in a fence", "```css\n*{background:url(https://evil.invalid/x)}\n```"),
+    ("class of the notebook", '<div class="jp-Cell jp-mod-selected lm-Widget jp-Dialog">x</div>'),
+    (
+        "class of a card",
+        '<button class="jupyter-button widget-button mod-success">Approve</button>',
+    ),
+    ("comment that closes", f"<!--><script>{_RUN}</script>--> <!--x--!><img src=x onerror={_RUN}>"),
+    (
+        "declaration and instruction",
+        "<!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]><?xml x?>",
+    ),
+    (
+        "video and audio",
+        f"<video src=//evil.invalid/x poster=//evil.invalid/y onerror={_RUN}><audio>",
+    ),
+    ("input image", f'<input type=image src=//evil.invalid/x onerror="{_RUN}">'),
+    (
+        "marquee and portal",
+        f"<marquee onstart={_RUN}>x</marquee><portal src=//evil.invalid></portal>",
+    ),
+    ("dialog", "<dialog open>Approve?</dialog><button popovertarget=x>y</button><p popover id=x>"),
+    ("srcset", "<img srcset='//evil.invalid/x 1x'><picture><source srcset=//evil.invalid/y>"),
+    ("attributes without space", f"<a/href=javascript:{_RUN}/style=x:y>x</a><br/onclick={_RUN}>"),
+    (
+        "lab's argument linker",
+        """[x](#) <a data-commandlinker-command='filebrowser:delete'>y</a>""",
+    ),
     # Links and images.
+    ("attachment of the cell", "![x](attachment:image.png) [x](attachment:image.png)"),
+    ("file of the notebook's folder", "![x](../../secrets.png) ![x](/files/secret.png?token=1)"),
+    (
+        "blob and view-source",
+        "[x](blob:https://evil.invalid/1) [x](view-source:https://evil.invalid)",
+    ),
+    ("data image in html", '<img src="data:image/svg+xml,<svg onload=alert(1)>">'),
+    (
+        "link with a scheme in full width",
+        "[x](ｊavascript:alert(1)) [x](java\u200bscript:alert(1))",
+    ),
+    ("link that shows another", "[https://example.org](https://evil.invalid/login)"),
+    (
+        "footnote and definition",
+        "[^1]: <script>alert(1)</script>\n\n[x][]\n\n[x]: <data:text/html,x>",
+    ),
     ("javascript link", f"[click](javascript:{_RUN})"),
     ("javascript link in capitals", f"[click](JaVaScRiPt:{_RUN})"),
     ("javascript link with entities", "[click](&#106;avascript&colon;alert(1))"),

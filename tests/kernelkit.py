@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,8 +83,18 @@ def plain(output: dict[str, Any]) -> str:
 class Kernel:
     """A kernel process. Starting is tried again: ipykernel sometimes misses its first client."""
 
-    def __init__(self, arguments: Sequence[str] = (), tries: int = 4) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str] = (),
+        tries: int = 4,
+        python: str = PYTHON,
+        *,
+        variables: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
         self.arguments = arguments
+        self.python = python
+        self.cwd = cwd
         self._stack = ExitStack()
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
         self.env = {
@@ -94,6 +104,7 @@ class Kernel:
             "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
             "JUPYTER_DATA_DIR": str(folder / "data"),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            **(variables or {}),
         }
         # ipykernel behaves otherwise under pytest: it leaves the process's own output alone.
         self.env.pop("PYTEST_CURRENT_TEST", None)
@@ -109,11 +120,18 @@ class Kernel:
     def _start(self, folder: Path) -> None:
         self.manager = KernelManager()
         self.manager._kernel_spec = KernelSpec(
-            argv=[PYTHON, "-m", "ipykernel_launcher", "-f", "{connection_file}", *self.arguments],
+            argv=[
+                self.python,
+                "-m",
+                "ipykernel_launcher",
+                "-f",
+                "{connection_file}",
+                *self.arguments,
+            ],
             display_name="test",
             language="python",
         )
-        self.manager.start_kernel(env=self.env, cwd=str(folder))
+        self.manager.start_kernel(env=self.env, cwd=str(self.cwd or folder))
         client = self.manager.client()
         client.start_channels()
         try:
@@ -147,6 +165,7 @@ class FrontEnd:
         widgets: Whether it shows widgets.
         cell_ids: Whether it names its cells, as notebooks do and consoles do not.
         allow_stdin: Whether it has input boxes.
+        deadline: Seconds that anything may take.
     """
 
     def __init__(
@@ -156,8 +175,9 @@ class FrontEnd:
         widgets: bool = True,
         cell_ids: bool = True,
         allow_stdin: bool = True,
+        deadline: float = DEADLINE,
     ) -> None:
-        self.kernel = kernel
+        self.kernel, self.deadline = kernel, deadline
         self.client: BlockingKernelClient = kernel.manager.client()
         # Each page has a session of its own; the manager would lend its.
         self.client.session = self.client.session.clone()
@@ -191,7 +211,8 @@ class FrontEnd:
         }
         message = self.client.session.msg("execute_request", content)
         if options.get("cell_ids", self.cell_ids):
-            message["metadata"]["cellId"] = f"cell-{len(self.cells)}"
+            cell_id = options.get("cell_id", f"cell-{len(self.cells)}")
+            message["metadata"]["cellId"] = cell_id
         if options.get("subshell"):
             message["header"]["subshell_id"] = options["subshell"]
         cell = self.cells[message["header"]["msg_id"]] = Cell(message["header"]["msg_id"])
@@ -264,7 +285,7 @@ class FrontEnd:
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
         """Take messages until something is true."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + self.deadline
         while not (value := condition()):
             if time.monotonic() > deadline:
                 seen = "\n".join(cell.text for cell in self.cells.values())

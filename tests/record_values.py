@@ -6,6 +6,7 @@ import json
 
 from hypothesis import strategies as st
 
+from agent_magics.differences import Comparison, Difference
 from agent_magics.messages import (
     Assistant,
     Attachment,
@@ -20,6 +21,7 @@ from agent_magics.policy import Rule
 from agent_magics.records.entries import (
     CallDecided,
     CallEnded,
+    Compared,
     Head,
     KeptSkill,
     Named,
@@ -70,6 +72,16 @@ rules = st.builds(
     Rule, words, st.sampled_from(["allow", "ask", "deny"]), texts, st.just("session"), words
 )
 seconds = st.integers(0, 10**6).map(lambda n: n / 1000)
+comparisons = st.builds(
+    Comparison,
+    texts,
+    st.integers(0, 99),
+    st.lists(
+        st.builds(Difference, st.sampled_from(["result", "prompt", "end"]), texts, texts, texts),
+        max_size=2,
+    ).map(tuple),
+    st.booleans(),
+)
 entries = st.one_of(
     st.builds(Head, words, texts, texts, words, words, st.integers(0, 9)),
     st.builds(
@@ -97,5 +109,6 @@ entries = st.one_of(
         SkillsSet, st.lists(st.builds(KeptSkill, words, words, texts, texts), max_size=2).map(tuple)
     ),
     st.builds(Named, texts),
+    st.builds(Compared, comparisons),
     st.builds(TurnClosed, words, usages, usages, seconds, st.integers(0, 99), texts),
 )

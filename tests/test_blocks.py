@@ -590,6 +590,15 @@ def test_a_turn_without_an_answer_says_why_and_what_to_do_next(reason, text, sai
     assert block.metadata["reason"] == reason
 
 
+def test_an_error_that_names_the_next_step_itself_is_not_followed_by_it_again():
+    text = "No such model. `%agent test` checks the connection."
+    (block,) = shown(TurnEnded("failed", Usage(), 1.0, 0, text))
+    assert (
+        block.text
+        == f"✗ {text} The conversation is kept; go on in the next cell.\n\n— no answer · 1.0 s"
+    )
+
+
 def test_the_footer_holds_what_is_needed_to_repeat_a_turn():
     block = shown(STARTED, ENDED)[-1]
     assert block.metadata == {

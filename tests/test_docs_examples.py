@@ -17,6 +17,7 @@ from typing import Any
 import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 import agent_magics
 from agent_magics.extension.config import USER_KEYS, read_configuration
@@ -152,6 +153,11 @@ SCENES: dict[str, Scene] = {
 }
 
 
+def new_shell() -> InteractiveShell:
+    """IPython without its history file, which would outlive the folder that it lies in."""
+    return InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """An environment in which nothing of the person who runs the tests can leak in."""
@@ -190,12 +196,12 @@ def opened(home, tmp_path, monkeypatch, endpoint: Endpoint, model: str):
         # Where a page makes a sample repository of its own.
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         if scene.earlier:
-            before = InteractiveShell()
+            before = new_shell()
             agent_magics.load_ipython_extension(before)
             for cell in scene.earlier:
                 assert before.run_cell(cell).success
             agent_magics.unload_ipython_extension(before)
-        shell = InteractiveShell()
+        shell = new_shell()
         shells.append(shell)
         agent_magics.load_ipython_extension(shell)
         return shell

@@ -174,6 +174,7 @@ def test_a_page_is_put_into_the_navigation_by_one_line():
 def test_the_index_lists_each_page_once():
     listed = [page for chapter in chapters(INDEX) for _, page in chapter.pages]
     there = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+    assert there - {"index"} - set(listed) == set(), "give each a line in docs/index.md"
     assert sorted(listed) == sorted(there - {"index"})
 
 

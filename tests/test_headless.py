@@ -181,6 +181,87 @@ def test_nbconvert_runs_the_notebook_into_a_page_that_holds_the_record(quickstar
     assert "most_common(count)" in page
 
 
+RUNNERS = {
+    "jupyter execute": ["jupyter", "execute", "run.ipynb"],
+    "nbconvert": ["nbconvert", "--to", "notebook", "--execute", "--inplace", "run.ipynb"],
+    "papermill": ["papermill", "--kernel", "python3", "run.ipynb", "done.ipynb"],
+}
+each_runner = pytest.mark.parametrize("runner", RUNNERS)
+REPORT, STRICT = "%agent report", "%agent report --strict"
+
+
+def run(runner: str, sources: list[str], folder: Path, *more: str, **variables: str):
+    cells = [new_code_cell(source) for source in sources]
+    if sources[0].startswith("TOPIC"):
+        cells[0].metadata["tags"] = ["parameters"]
+    notebook = new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.write(notebook, folder / "run.ipynb")
+    return command([*RUNNERS[runner], *more], folder, **variables)
+
+
+@each_runner
+@pytest.mark.parametrize(
+    ("allowed", "last", "fails"),
+    [("", REPORT, False), ("", STRICT, True), ("python", STRICT, False)],
+    ids=["refused", "refused, strict", "allowed, strict"],
+)
+def test_the_status_of_a_run_is_not_0_where_a_strict_report_found_something(
+    runner, allowed, last, fails, endpoint, model, tmp_path
+):
+    endpoint.forget(model)
+    endpoint.script(model, SETS, DONE)
+    variables = {"AGENT_MAGICS_APPROVE": allowed, "AGENT_MAGICS_APPROVE_IN": str(tmp_path)}
+    done = run(runner, [loading(endpoint.url, model), ASK, last], tmp_path, **variables)
+    assert (done.returncode != 0) is fails, done.stderr[-3000:]
+    if fails:
+        assert "1 call was refused" in done.stderr
+        assert "python answer = 6 * 7: nobody could answer" in done.stderr
+
+
+@each_runner
+def test_a_policy_from_the_configuration_file_decides_in_a_run(runner, endpoint, model, tmp_path):
+    config = tmp_path / "home" / "agent_magics" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("policy: {allow: [python]}\n", encoding="utf-8")
+    endpoint.forget(model)
+    endpoint.script(model, SETS, DONE)
+    done = run(runner, [loading(endpoint.url, model), ASK, STRICT], tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_papermill_gives_parameters_to_settings_and_to_prompts(endpoint, model, tmp_path):
+    endpoint.script(model, Says("About oolong."))
+    sources = [
+        "TOPIC = 'tea'\nMODEL = 'none'",
+        f"%load_ext agent_magics\n%config AgentMagics.base_url = {endpoint.url!r}",
+        "%config AgentMagics.model = MODEL",
+        "%%agent --mode plan --out result\nWrite about @TOPIC.",
+        "assert result.text == 'About oolong.'",
+        STRICT,
+    ]
+    words = ["-p", "TOPIC", "oolong", "-p", "MODEL", model]
+    done = run("papermill", sources, tmp_path, *words)
+    assert done.returncode == 0, done.stderr[-3000:]
+    prompt = endpoint.requests(model)[-1]["messages"][-1]["content"]
+    assert "oolong" in prompt
+    notebook = nbformat.read(tmp_path / "done.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    shown = [
+        output.data["text/plain"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "agent_magics" in output.get("metadata", {})
+    ]
+    assert "Sent with the prompt: @TOPIC" in shown[0]
+    assert "About oolong." in shown
+    assert model in shown[-1]
+
+
 def test_the_quickstart_command_prints_the_conversation_and_says_what_it_refused(tmp_path):
     done = command(["agent_magics", "quickstart"], tmp_path)
     assert done.returncode == 0, done.stderr

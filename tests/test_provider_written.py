@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_magics.providers.written import find_calls
+from agent_magics.providers.written import find_calls, find_first
 from agent_magics.tool import Tool, ToolOutput
 
 
@@ -113,3 +113,36 @@ def test_no_text_breaks_the_search(text: str) -> None:
 def test_a_fenced_call_is_found_after_any_prose(prose: str, arguments: dict[str, object]) -> None:
     block = json.dumps({"name": "read", "arguments": arguments})
     assert found(f"{prose}\n\n```json\n{block}\n```")[1][-1] == ("read", arguments)
+
+
+@pytest.mark.parametrize(
+    "after", ["", "\n\nThis lists the folder.", "\n\nThe files are:\n- a.py\n"]
+)
+def test_where_calls_are_written_by_rule_what_follows_the_first_is_dropped(after: str) -> None:
+    text = f"I look.\n\n```json\n{CALL}\n```{after}"
+    rest, calls = find_first(text, TOOLS)
+    assert rest == "I look."
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == [LS]
+    second = CALL.replace("src", "lib")
+    assert len(find_first(f"{CALL}\n{second}", TOOLS)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It holds:\n```json\n{"a": 1}\n```\nand so on.',
+        '```json\n{"name": "rm", "arguments": {}}\n```\nDone.',
+        '{"name": "ls"} is a name.',
+        "```python\nls('src')\n```",
+        "{" * 500,
+    ],
+)
+def test_json_that_calls_no_tool_stays_text(text: str) -> None:
+    assert find_first(text, TOOLS) == (text, ())
+
+
+@given(st.text(alphabet='{}[]"`nameargutls: ,\n<>/json', max_size=200))
+def test_no_text_breaks_the_search_for_the_first_call(text: str) -> None:
+    rest, calls = find_first(text, TOOLS)
+    assert len(calls) <= 1
+    assert text.startswith(rest)

@@ -75,3 +75,19 @@ def test_an_unknown_prompt_is_told_what_the_file_knows(shell, tmp_path):
     magic(shell, "agent", "", "Something else")
     assert "has no answer to this prompt" in result(shell).text
     assert "- `Hi`" in result(shell).text
+
+
+def test_a_relative_name_means_the_same_file_after_the_folder_was_changed(
+    shell, tmp_path, monkeypatch
+):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    tape(tmp_path / "one" / "r.jsonl", line())
+    monkeypatch.chdir(tmp_path / "one")
+    magic(shell, "agent", "model replay:r.jsonl")
+    monkeypatch.chdir(tmp_path / "two")
+    magic(shell, "agent", "", "Hi")
+    assert result(shell).text == "Hello there."
+    tape(tmp_path / "two" / "r.jsonl", line(reply={"text": "From the nearer one."}))
+    magic(shell, "agent", "", "Hi")
+    assert result(shell).text == "From the nearer one."

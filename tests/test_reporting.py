@@ -9,6 +9,8 @@ import nbformat
 import pytest
 
 from agent_magics.errors import UsageProblem
+from agent_magics.messages import Usage
+from agent_magics.session import TurnResult
 from tests.shellkit import magic
 
 pytest_plugins = ["tests.shellkit_fixtures"]
@@ -37,6 +39,38 @@ def test_strict_is_an_error_in_one_piece(shell):
     magic(shell, "agent", "", REVIEW)
     with pytest.raises(UsageProblem, match=r"git_diff: nobody could answer"):
         magic(shell, "agent", "report --strict")
+
+
+def result(reason, **more):
+    return TurnResult("", "Do it.\nNow.", "m", (), (), (), Usage(1200, 30), reason, 2, 1.0, **more)
+
+
+def test_turns_without_an_answer_are_listed_and_fail_a_strict_run(shell):
+    session = shell.magics_manager.registry["AgentMagics"].session
+    session.ended += [result("answered"), result("limit")]
+    view = magic(shell, "agent", "report")
+    assert view.text.startswith("No call was refused; 1 turn ended without an answer")
+    assert "turn: Do it. Now." in view.text
+    assert "it came to a limit" in view.text
+    with pytest.raises(UsageProblem, match="it came to a limit"):
+        magic(shell, "agent", "report --strict")
+
+
+def test_a_report_says_what_all_turns_used_and_what_is_known_of_the_cost(shell):
+    assert "No turn has run." in magic(shell, "agent", "report").text
+    session = shell.magics_manager.registry["AgentMagics"].session
+    session.ended += [result("answered", cost=0.25), result("answered", cost=0.5)]
+    used = "2 turns · 4 requests to m · 2.4k in / 60 out tokens · cost 0.75"
+    assert magic(shell, "agent", "report").text.endswith(used)
+    session.ended.append(result("answered"))
+    text = magic(shell, "agent", "report").text
+    assert text.endswith("cost 0.75, without 1 whose prices are not known")
+
+
+def test_a_turn_is_a_line_of_the_report_until_the_kernel_ends(shell):
+    magic(shell, "agent", "", "Hello.\n")
+    magic(shell, "agent", "reset")
+    assert "1 turn · 1 request to" in magic(shell, "agent", "report").text
 
 
 def test_other_words_are_refused(shell):

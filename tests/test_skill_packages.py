@@ -13,7 +13,8 @@ import pytest
 from agent_magics.errors import SkillError
 from agent_magics.extension import loaded
 from agent_magics.library.discovery import Entry, Library, places
-from agent_magics.library.packages import MAX_BYTES, InstalledSkills
+from agent_magics.library.entry_points import MAX_BYTES
+from agent_magics.library.packages import InstalledSkills
 from agent_magics.library.trust import needs_trust
 from tests.shellkit import magic, skill
 

@@ -7,6 +7,7 @@ left behind.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ def _load(shell: InteractiveShell) -> None:
             tools=lambda: [tool.name for tool in magics.all_tools()],
             actions=lambda: action_names(offers(magics.services, current(magics.session))),
             sessions=lambda: session_words(magics.services),
+            servers=lambda: [spec.name for spec in magics.services.mcp.sources.declared().specs],
             variables=lambda: [name for name in magics.namespace() if name.isidentifier()],
             models=lambda token: magics.services.endpoints.words(token),
         )
@@ -63,6 +65,7 @@ def _load(shell: InteractiveShell) -> None:
     results.install(shell.display_formatter)
     magics.services.stage.install()
     magics.services.notebook.install()
+    atexit.register(magics.services.mcp.close)
     print(_greeting(_usable(magics)))  # noqa: T201
     for name in dropped:
         print(f"Configuration: {name} comes from this project's .env, and is not used")  # noqa: T201
@@ -80,6 +83,9 @@ def unload(shell: InteractiveShell) -> None:
     results.remove(shell.display_formatter)
     magics.services.records.close()
     magics.services.tapes.close()
+    atexit.unregister(magics.services.mcp.close)
+    magics.services.mcp.close()
+    magics.services.requests.stop()
     completer = getattr(shell, "Completer", None)
     if completer is not None and magics.loaded in completer.custom_matchers:
         completer.custom_matchers.remove(magics.loaded)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import platformdirs
 
+from agent_magics import __version__
 from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
+from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
+from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
 from agent_magics.extension.switches import SwitchFile
 from agent_magics.extension.trust import TrustFile
 from agent_magics.frontends.live_notebook import CellHistory
@@ -21,21 +24,26 @@ from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
 from agent_magics.library.packages import InstalledSkills
+from agent_magics.library.plugins import Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.services import Services
 from agent_magics.magics.taping import Tapes
 from agent_magics.ports import CodeOutput
 from agent_magics.providers.endpoint import Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.records.archive import Archive
 from agent_magics.records.opened import Records
 from agent_magics.tools import builtin_tools
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
 from agent_magics.tools.landlock import Landlock
+from agent_magics.tools.mcp.opening import Surroundings
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.memory import Memory
 from agent_magics.tools.protection import secret_places
-from agent_magics.tools.redaction import secret_pairs
+from agent_magics.tools.redaction import says_secret, secret_pairs
 from agent_magics.tools.sandbox import Sandbox
 from agent_magics.tools.sandbox_probe import probe
 from agent_magics.tools.web.pages import Web
@@ -175,7 +183,7 @@ def make_services(
             Path.home(),
             configured,
             bundled_skills(),
-            packages=installed.places(root()),
+            packages=installed.places(root(), config.disabled_plugins),
             konacode=config.konacode_skills,
         )
 
@@ -184,7 +192,15 @@ def make_services(
 
     def secrets() -> tuple[str, ...]:
         # Asked at each use: %env and the user's code change the environment.
-        return (*secret_pairs(variables), *choose.secrets())
+        return (*secret_pairs(variables), *choose.secrets(), *mcp.secrets())
+
+    def hook_environment(named: Sequence[str]) -> dict[str, str]:
+        redact = workspace.redactor()
+        return {
+            name: value
+            for name, value in variables.items()
+            if name in named or not (says_secret(name) or redact(value) != value)
+        }
 
     def hidden(_root: Path) -> tuple[Path, ...]:
         ours = (platformdirs.user_config_dir, platformdirs.user_data_dir)
@@ -197,12 +213,14 @@ def make_services(
             data,
         )
 
+    requests = RequestLog(redactor=lambda: workspace.redactor())
     choose = ModelChooser(
         environment,
         variables,
         configuration,
         learnt=learnt or Learnt(),
         root=root,
+        log=requests,
         kept={} if keys is None else keys,
     )
     sandbox = Sandbox(
@@ -221,6 +239,7 @@ def make_services(
     notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
+    plugins = Plugins(root, lambda: configuration().disabled_plugins, names)
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)
@@ -237,10 +256,31 @@ def make_services(
         notes = memory if magics.memory else None
         live = kernel or (_NoKernel() if shell is not None else None)
         here = notebook if shell is not None else None
-        return builtin_tools(workspace, live, delegation, notes, web, here)
+        own = builtin_tools(workspace, live, delegation, notes, web, here)
+        return (*own, *plugins.tools())
+
+    def keys() -> tuple[str, ...]:
+        """The variables that hold the keys of models."""
+        named = (configuration().api_key_env, environment.source("api_key"))
+        return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
+
+    sources = McpSources(
+        lambda: configuration().mcp_servers,
+        config_file.parent / "mcp-servers.json",
+        config_file.parent / "trusted-mcp.json",
+        SwitchFile(config_file.parent / "disabled-mcp.json"),
+        root,
+    )
+    # Programs make services for each turn, and would start the servers each time.
+    mcp = Servers(
+        sources if shell is not None else None,
+        Surroundings(root, variables, keys),
+        data / "mcp",
+        __version__,
+    )
 
     return Services(
-        stage=Stage(shell),
+        stage=Stage(shell, plugged=PluggedFrontEnds(plugins, workspace.redact)),
         library=library,
         workspace=workspace,
         builtins=builtins,
@@ -248,7 +288,7 @@ def make_services(
         check=check,
         project=lambda: project_instructions(root()),
         configuration=configuration,
-        choose=choose,
+        choose=PluggedChooser(plugins, choose, configuration, environment, workspace.redact),
         endpoints=choose.named,
         trust=TrustFile(config_file.parent / "trusted-skills.json", known),
         preapproved=Preapproval(environment.approve, environment.approve_in, root),
@@ -261,6 +301,10 @@ def make_services(
         undo=undo,
         notebook=notebook,
         tapes=Tapes(workspace),
+        mcp=mcp,
+        hook_environment=hook_environment,
+        requests=RequestLogFile(requests),
+        plugins=plugins,
         records=Records(
             Archive(data / "sessions"), workspace.redactor, lambda: magics.session_days
         ),

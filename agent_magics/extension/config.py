@@ -18,6 +18,10 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
+    mcp_servers: {NAME: {…}}         # see config_mcp
+    mcpServers: {NAME: {…}}          # the same, as other programs write it
+    hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
+    disabled_plugins: [NAME]         # installed packages, or names that they bring
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project
 file, `.agent_magics/config.yaml`, may hold `model` (a suggestion), `policy.ask`/`policy.deny`, and
@@ -40,11 +44,16 @@ from agent_magics.extension.config_endpoints import (
     read_endpoints,
     variable_name,
 )
+from agent_magics.extension.config_hooks import read_hooks
+from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
+from agent_magics.extension.config_mcp import mcp_servers
 from agent_magics.extension.config_prices import read_prices
 from agent_magics.extension.config_reader import Reader, nodes_of
 from agent_magics.extension.named_endpoints import NamedEndpoint
+from agent_magics.hooks.hook import Hook
 from agent_magics.policy import Mode, Rule
 from agent_magics.pricing import Price
+from agent_magics.tools.mcp.specs import ServerSpec
 from agent_magics.tools.sandbox import SandboxMode, SandboxSetting, strictest
 
 if TYPE_CHECKING:
@@ -67,6 +76,9 @@ USER_KEYS = (
     "fetch_hosts",
     "sandbox",
     "sandbox_network",
+    *MCP_KEYS,
+    "hooks",
+    "disabled_plugins",
 )
 PROJECT_KEYS = ("model", "policy", "sandbox", "sandbox_network")
 NOTHING: tuple[str, ...] = ()
@@ -98,6 +110,9 @@ class Configuration:
         project_sandbox: What the project's file asks for.
         sandbox_network: Likewise for the network in it: the user's word.
         project_network: False when the project's file closes it.
+        mcp_servers: The user's MCP servers.
+        hooks: Commands that are told of calls and turns.
+        disabled_plugins: Packages, or names of what they bring, that are not used.
     """
 
     model: str = ""
@@ -119,6 +134,9 @@ class Configuration:
     project_sandbox: SandboxMode = "off"
     sandbox_network: bool = False
     project_network: bool = True
+    mcp_servers: tuple[ServerSpec, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    disabled_plugins: tuple[str, ...] = ()
 
     def sandbox_setting(self, mode: str, network: bool | None) -> SandboxSetting:
         """The sandbox in force: the person's word, and at least what the project asks for.
@@ -200,6 +218,9 @@ def _read(
         sandbox=read("sandbox", reader.sandbox, NO_MODE),
         sandbox_network=read("sandbox_network", network, False),
         project_network=read("sandbox_network", network, True),
+        mcp_servers=mcp_servers(reader, entries),
+        hooks=read("hooks", lambda node: read_hooks(reader, node, path.parent), ()),
+        disabled_plugins=texts("disabled_plugins"),
     )
     if not reader.problems:
         return result
@@ -209,7 +230,14 @@ def _read(
         strict = Configuration(model=result.model, rules=kept, problems=tuple(reader.problems))
     else:
         strict = _unusable(tuple(reader.problems), result.rules)
-    return replace(strict, sandbox=result.sandbox, project_network=result.project_network)
+    return replace(
+        strict,
+        sandbox=result.sandbox,
+        project_network=result.project_network,
+        # What only tightens stays.
+        hooks=result.hooks,
+        disabled_plugins=result.disabled_plugins,
+    )
 
 
 def _known(reader: Reader, name: str, node: yaml.Node, keys: tuple[str, ...]) -> None:

@@ -30,9 +30,11 @@ from agent_magics.pricing import Price
 from agent_magics.providers.demonstration import NAME as DEMONSTRATION
 from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
+from agent_magics.providers.exchanges import RequestLog
 from agent_magics.providers.local import Found, find_servers
 from agent_magics.providers.prices import library_price
 from agent_magics.providers.profiles import OPENAI_URL
+from agent_magics.providers.served import Served, by_name, served
 
 DEFAULT_MODEL = "gpt-5-mini"
 """Asked for when there is a key for OpenAI's own endpoint and nobody named a model."""
@@ -51,8 +53,9 @@ class ModelChooser:
         find: Looks for servers on this machine.
         clock: Seconds.
         learnt: What endpoints taught before.
-        root: The workspace, for the files of recordings; its `.env` must not decide where a key
-            goes.
+        root: The workspace: recordings are looked for in it, and its `.env` must not decide where
+            a key goes.
+        log: Writes requests while somebody wants it.
         kept: Keys that commands and the keyring gave; see `Keys`.
     """
 
@@ -63,12 +66,14 @@ class ModelChooser:
     clock: Callable[[], float] = time.monotonic
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
+    log: RequestLog = field(default_factory=RequestLog)
     kept: dict[Any, str] = field(default_factory=dict, repr=False)
     named: NamedModels = field(init=False)
     _replays: Replays = field(default_factory=Replays)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, str], tuple[float, Served]] = field(default_factory=dict)
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,9 +93,6 @@ class ModelChooser:
         environment = self.environment
         if settings.model == DEMONSTRATION:
             return self._demonstration("chosen with %agent model demonstration")
-        by_name = NamedChoice(self.named, environment, self._model, self._price)
-        if (found := by_name.wanted(config, settings)) is not None:
-            return by_name.choice(*found, settings)
         model, model_from = _first(
             (settings.model, settings.model_from or "%config AgentMagics.model"),
             (config.model, "your config.yaml"),
@@ -98,6 +100,9 @@ class ModelChooser:
         )
         if model.startswith(REPLAY):
             return self._replay(model, f"model from {model_from}", settings)
+        by_name = NamedChoice(self.named, environment, self._model, self._price, self._served)
+        if (named := by_name.wanted(config, settings)) is not None:
+            return by_name.choice(*named, settings)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),
@@ -237,6 +242,7 @@ class ModelChooser:
             why,
             lambda: self._model(model, endpoint),
             price=lambda: self._price(model, endpoint.url),
+            served=lambda: self._served(model, endpoint),
         )
 
     def _model(self, model: str, endpoint: Endpoint) -> Model:
@@ -246,8 +252,20 @@ class ModelChooser:
                 from agent_magics.providers.openai import OpenAIModel, preload
 
                 preload()
-            self._made[model, endpoint] = OpenAIModel(model, endpoint=endpoint, lessons=self.learnt)
+            self._made[model, endpoint] = OpenAIModel(
+                model, endpoint=endpoint, lessons=self.learnt, log=self.log
+            )
         return self._made[model, endpoint]
+
+    def _served(self, model: str, endpoint: Endpoint) -> Served:
+        """What is known of a model; only servers of this machine are asked, now and then."""
+        if not endpoint.is_local:
+            return by_name(model)
+        now, key = self.clock(), (endpoint.url, model)
+        if key not in self._known or now - self._known[key][0] > RECHECK:
+            api_key = "" if endpoint.key == "none" else endpoint.key
+            self._known[key] = (now, served(endpoint.url, model, api_key))
+        return self._known[key][1]
 
 
 def _names(endpoints: Sequence[NamedEndpoint]) -> str:

@@ -11,13 +11,13 @@ from agent_magics.extension.environment import Environment
 from agent_magics.extension.keys import source_of
 from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.extension.named_models import NamedModels
-from agent_magics.extension.replays import PREFIX as REPLAY
 from agent_magics.extension.settled import as_set
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
 from agent_magics.pricing import Price
 from agent_magics.providers.endpoint import Endpoint
 from agent_magics.providers.place import shown_url
+from agent_magics.providers.served import Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,14 @@ class NamedChoice:
         environment: What the process's environment says.
         made: Makes the model of a name and an endpoint, once.
         price: What a model costs, by its name, its URL and the endpoint's name.
+        served: What is known of a model before it is asked.
     """
 
     models: NamedModels
     environment: Environment
     made: Callable[[str, Endpoint], Model]
     price: Callable[[str, str, str], Price | None]
+    served: Callable[[str, Endpoint], Served]
 
     def wanted(
         self, config: Configuration, settings: ModelSettings
@@ -44,8 +46,6 @@ class NamedChoice:
         Raises:
             UsageProblem: The endpoint that a program needs is not there.
         """
-        if (settings.model or config.model).startswith(REPLAY):
-            return None
         if settings.endpoint:
             if (found := self.models.find(f"{settings.endpoint}/{settings.model}")) is None:
                 raise UsageProblem(
@@ -99,6 +99,10 @@ class NamedChoice:
             endpoint=named.name,
             prepare=lambda: self.models.keys.prepare(named),
             price=lambda: self.price(model, named.base_url, named.name),
+            # No key is fetched for it: a server that wants one says nothing without.
+            served=lambda: self.served(
+                model, Endpoint(named.base_url, self.models.keys.known(named))
+            ),
         )
 
     def _only_named(self, named: NamedEndpoint) -> str:

@@ -46,6 +46,9 @@ class Replays:
     _open: dict[tuple[str, Wanted], tuple[tuple[int, int, int], Replay]] = field(
         default_factory=dict
     )
+    _last: dict[str, Path] = field(default_factory=dict)
+    """Which file each name meant last: after the working folder was changed it still does, unless
+    the new one has a file of that name."""
 
     def opened(self, asked: Wanted, root: Path) -> tuple[Replay, Path]:
         """The file, as far as it was played.
@@ -58,13 +61,16 @@ class Replays:
             UsageProblem: There is no such file, or it is no recording; it says which line.
         """
         try:
-            path = root / Path(asked.file).expanduser()
-            stamp = _stamp(path)
+            path = (root / Path(asked.file).expanduser()).absolute()
+            if not any(stamp := _stamp(path)) and asked.file in self._last:
+                path = self._last[asked.file]
+                stamp = _stamp(path)
             known = self._open.get((str(path), asked))
             if known is None or known[0] != stamp:
                 recording = read_recording(path)
                 known = (stamp, Replay(recording, asked.file, asked.strict, asked.tools))
                 self._open[str(path), asked] = known
+            self._last[asked.file] = path
         except (ConfigError, RuntimeError, ValueError) as error:
             raise UsageProblem(f"{PREFIX}{asked.file} cannot be replayed. {error}") from error
         return known[1], path

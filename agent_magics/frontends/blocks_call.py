@@ -60,7 +60,8 @@ def call_block(record: CallRecord, *, stable: bool = False) -> Block:
     live = not record.outcome
     if live:
         tail = _tail(record)
-        html = theme.line(head) + (theme.text_box(tail, "output so far") if tail else "")
+        box = theme.inside(theme.text_box(tail, "output so far")) if tail else ""
+        html = theme.line(head) + box
         text = said + (f"\n\n{fenced(tail)}" if tail else "")
     else:
         html = theme.fold(head, _body_html(record))
@@ -177,6 +178,7 @@ def _facts(record: CallRecord, stable: bool) -> dict[str, object]:
         tool=fit(record.call.name, 64),
         arguments=fit(record.call.arguments),
         policy=verdict.decision if verdict else None,
+        hook=fit(verdict.reason) if verdict and verdict.by != "policy" else None,
         answer={name: value for name, value in decision.items() if value not in (None, "")},
         outcome=fit(record.outcome, 40),
         seconds=rounded(record.seconds) if ran and not stable else None,

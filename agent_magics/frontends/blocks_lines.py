@@ -20,6 +20,7 @@ _LEVELS: dict[str, tuple[str, str, theme.Tone]] = {
     "warning": ("⚠", "warning", "warn"),
     "error": ("✗", "error", "bad"),
 }
+_TEST = "%agent test"
 _ENDINGS: dict[str, tuple[str, str, str]] = {
     "limit": ("warning", "Stopped at a limit of this turn.", "Go on in the next cell."),
     "interrupted": (
@@ -30,7 +31,7 @@ _ENDINGS: dict[str, tuple[str, str, str]] = {
     "failed": (
         "error",
         "No answer came.",
-        "The conversation is kept; go on in the next cell. %agent test checks the connection.",
+        f"The conversation is kept; go on in the next cell. {_TEST} checks the connection.",
     ),
     "stopped": ("warning", "Stopped early.", "Go on in the next cell."),
     "refused": ("warning", "The model refused to answer.", "Ask in other words in the next cell."),
@@ -118,6 +119,7 @@ def turn_block(
         level, default, todo = _ENDINGS[event.reason]
         said = event.text.strip() or default
         if "next cell" not in said:
+            todo = todo.partition(f" {_TEST}")[0] if _TEST in said else todo
             said = f"{said if said[-1] in '.!?' else said + '.'} {todo}"
         html, text = _notice(level, said)
         text += "\n\n"
@@ -132,7 +134,9 @@ def _footer(event: TurnEnded, model: str, skills: tuple[tuple[str, str], ...]) -
     usage = event.usage
     parts = [safe_line(model, 80)] if model else []
     parts += [f"{safe_line(name, 64)} ({safe_line(digest[:8], 8)})" for name, digest in skills]
-    parts.append("1 request" if event.requests == 1 else f"{event.requests} requests")
+    # Only requests that were answered are counted.
+    counted = {0: "no answer", 1: "1 request"}
+    parts.append(counted.get(event.requests, f"{event.requests} requests"))
     if usage.input or usage.output:
         tokens = f"{count(usage.input)} in / {count(usage.output)} out"
         tokens += f" / {count(usage.cached)} cached" if usage.cached else ""

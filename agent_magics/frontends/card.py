@@ -34,8 +34,15 @@ EDITOR_ROWS = 20
 
 STYLE = (
     "<style>.agent-magics-editor textarea{font-family:var(--jp-code-font-family,monospace);"
-    "font-size:var(--jp-code-font-size,13px)}</style>"
+    "font-size:var(--jp-code-font-size,13px)}"
+    # What a button allows is read whole, in a narrow window, too.
+    ".agent-magics-card .jupyter-button{height:auto;min-height:28px;padding:4px 10px;"
+    "line-height:1.4;white-space:normal;overflow-wrap:anywhere;text-align:start}"
+    ".agent-magics-card .jupyter-button:focus-visible{outline:2px solid;outline-offset:2px}"
+    "@media (forced-colors:active),(prefers-contrast:more)"
+    "{.agent-magics-card .jupyter-button{border:1px solid}}</style>"
 )
+"""Of the card, and of nothing else in the page; it goes away with the card."""
 
 
 class Card:
@@ -82,7 +89,7 @@ class Card:
         self._deny_rest: list[Any] = []
         self._status: Any = None
         self._below = widgets.column()
-        return widgets.column(
+        card = widgets.column(
             [
                 widgets.html(f'{STYLE}<div style="line-height:1.4">{body}</div>'),
                 widgets.row(self._choices),
@@ -90,6 +97,8 @@ class Card:
                 widgets.html(f"<small>{escape(hint)}</small>"),
             ]
         )
+        card.add_class("agent-magics-card")
+        return card
 
     async def hello(self, patience: float) -> bool:
         """Whether the front end shows the card.

@@ -36,12 +36,14 @@ class StageSettings:
             question is typed instead. JupyterLab takes 0.1.
         times: Whether a notebook's outputs say how long things took; without, they are the same
             from run to run.
+        frontend: The name of a plug-in's front end; empty: the package's own.
     """
 
     approvals: Approvals = "auto"
     approval_timeout: float | None = None
     hello_timeout: float = 4.0
     times: bool = True
+    frontend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from agent_magics.frontends.cell_approver import CellApprover
 from agent_magics.frontends.findings_browser import FindingsBrowser
 from agent_magics.frontends.kernel import Interpreter, LiveKernel, OnMain
 from agent_magics.frontends.notebook import NotebookRenderer
+from agent_magics.frontends.plugged import Surroundings
 from agent_magics.frontends.publisher import CellOutput
 from agent_magics.frontends.routes import (
     WORKING,
@@ -85,11 +86,18 @@ class Stage:
     Args:
         shell: IPython's shell; None: plain Python, which has no cells to run in.
         settings: For runs that bring none of their own.
+        plugged: Gives the front end of a plug-in by its name, or raises.
     """
 
-    def __init__(self, shell: Any, settings: StageSettings | None = None) -> None:
+    def __init__(
+        self,
+        shell: Any,
+        settings: StageSettings | None = None,
+        plugged: Callable[[str, Surroundings], tuple[LiveRenderer, LiveApprover]] | None = None,
+    ) -> None:
         self._shell = shell
         self._settings = settings or StageSettings()
+        self._plugged = plugged
         self._tap: CommTap | None = None
         self._tap_problem = ""
         self._silent_clients: set[str] = set()
@@ -236,6 +244,13 @@ class Stage:
         # What was printed before goes first.
         sys.stdout.flush()
         sys.stderr.flush()
+        if settings.frontend and self._plugged is not None:
+            around = Surroundings(self._shell, quiet, route, on_main, settings.approval_timeout)
+            try:
+                return self._plugged(settings.frontend, around)
+            except AgentMagicsError as problem:
+                # Nothing is lost by it: the questions are asked the usual way.
+                print(f"{problem} Shown and asked the usual way.")  # noqa: T201  # nothing else is up
         if self._kernel is None:
             colour = sys.stdout.isatty() and str(self._shell.colors).lower() != "nocolor"
             renderer = TerminalRenderer(sys.stdout, quiet=quiet, colour=colour)

@@ -24,6 +24,7 @@ from agent_magics.frontends.ansi import OURS, clean_terminal, render_question, r
 from agent_magics.frontends.blocks import Block, Transcript
 from agent_magics.frontends.headless import Nobody
 from agent_magics.frontends.kernel import OnMain
+from agent_magics.frontends.letters import own_words, written
 from agent_magics.frontends.prompt import answered_within, ask_typed
 from agent_magics.frontends.routes import Route, StageSettings
 from agent_magics.messages import Assistant
@@ -44,6 +45,7 @@ class TerminalRenderer:
     def __init__(self, stream: TextIO, *, quiet: bool = False, colour: bool = False) -> None:
         self._stream = stream
         self._colour = colour
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._transcript = Transcript(quiet=quiet)
         self._streamed = ""
         self._at_start = True
@@ -69,6 +71,10 @@ class TerminalRenderer:
         """Print a line of our own words."""
         self._lines(OURS + text)
 
+    def fitted(self, text: str) -> str:
+        """Words of ours as the terminal can write them."""
+        return written(text, self._encoding)
+
     def _lines(self, text: str) -> None:
         with self._lock:
             if text:
@@ -92,14 +98,15 @@ class TerminalRenderer:
         if isinstance(event, MessageAdded) and isinstance(event.message, Assistant):
             # A server that does not stream, or changed its mind at the end.
             if event.message.text.strip() != self._streamed.strip():
-                self._lines(clean_terminal(event.message.text))
+                self._lines(own_words(clean_terminal(event.message.text), self._encoding))
             self._streamed = ""
 
     def _stream_text(self, text: str) -> None:
         # A joiner belongs to the character before it, which may have come with the last delta.
         before = self._streamed[-1:]
         self._streamed += text
-        self._print(clean_terminal(before + text)[len(clean_terminal(before)) :])
+        new = clean_terminal(before + text)[len(clean_terminal(before)) :]
+        self._print(own_words(new, self._encoding))
 
     def _show_block(self, block: Block, *, started: bool) -> None:
         if block.metadata.get("kind") == "answer":
@@ -114,7 +121,7 @@ class TerminalRenderer:
 
     def _print(self, text: str) -> None:
         if text:
-            self._stream.write(text)
+            self._stream.write(self.fitted(text))
             self._stream.flush()
             self._at_start = text.endswith("\n")
 
@@ -149,7 +156,8 @@ class TerminalApprover:
         """Nothing stays open in a terminal."""
 
     async def _read(self, prompt: str) -> str:
-        return await self.on_main(lambda: input(OURS + prompt))
+        words = self.renderer.fitted(OURS + prompt)
+        return await self.on_main(lambda: input(words))
 
 
 def _width() -> int:

@@ -107,8 +107,13 @@ def fold(line_html: str, body_html: str, *, unfolded: bool = False) -> str:
     state = ' open=""' if unfolded else ""
     return (
         f"<details{state}{_wrapping(line_html)}><summary>{line_html}</summary>"
-        f"<div{styled(_INSIDE)}>{body_html}</div></details>"
+        f"{inside(body_html)}</details>"
     )
+
+
+def inside(html: str) -> str:
+    """Something that belongs to the line above it, behind a bar."""
+    return f"<div{styled(_INSIDE)}>{html}</div>"
 
 
 def line(html: str) -> str:

@@ -154,8 +154,10 @@ def visible_tools(
     None of them, whoever brought it, lets a secret out; and what a stranger's tool shows cannot
     act, unless the person wants it so (`active_displays`).
     """
+    # What a person chose goes before what is installed.
+    chosen = {tool.name for tool in active.bundled}
     tools = effective_tools(
-        builtins,
+        [tool for tool in builtins if not (tool.origin and tool.name in chosen)],
         tuple(item.skill for item in active.skills),
         active.bundled,
         control,

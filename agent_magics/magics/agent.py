@@ -14,6 +14,7 @@ from agent_magics.catalogue import catalogue
 from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.findings import Findings
 from agent_magics.frontends.shown_run import run_shown
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.magics import commands
 from agent_magics.magics.activation import (
     Active,
@@ -39,6 +40,7 @@ from agent_magics.magics.arguments import (
     use_parser,
     with_help,
 )
+from agent_magics.magics.auditing import Audit
 from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
 from agent_magics.magics.mentions import attachments
 from agent_magics.magics.panel import panel_view
@@ -49,6 +51,7 @@ from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.settings import AgentSettings
 from agent_magics.magics.skills_commands import run_skills_command
 from agent_magics.magics.skills_view import SkillsView, details_view, skill_row
+from agent_magics.magics.small import small_here
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
@@ -56,6 +59,8 @@ from agent_magics.session import Session, TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.cells.surroundings import surroundings
+from agent_magics.tracing.setting import Mode as TracingMode
+from agent_magics.tracing.setting import Tracing
 
 
 @magics_class
@@ -68,6 +73,7 @@ class AgentMagics(AgentSettings):
         self.services = services(self)
         self.sessions: dict[str, Session] = {"default": Session()}
         self.session = self.sessions["default"]
+        self.hooks = HookRegistry()
         self._model_from = ""
         self.loaded: object = None
         """What the extension put in place beside the magics, for its own unloading."""
@@ -112,6 +118,9 @@ class AgentMagics(AgentSettings):
                 *surroundings(self.context, self.services.workspace, self.services.notebook),
                 *mentions.attached,
             ),
+            hooks=self.hooks.all(),
+            tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
+            small=small_here(self.small, lambda: self.choice(options.model)),
         )
         if options.preview:
             return preview_cell(asked, self.services)
@@ -126,7 +135,7 @@ class AgentMagics(AgentSettings):
 
     @line_magic("agent")  # type: ignore[arg-type]  # typed as taking Never
     @no_var_expand
-    def agent_line(self, line: str) -> View | TurnResult | Findings | None:
+    def agent_line(self, line: str) -> View | TurnResult | Findings | Audit | None:
         """Show what is in force, or run a command; `%agent help` lists them.
 
         To ask the agent something, start a cell with `%%agent`.
@@ -279,8 +288,8 @@ class AgentMagics(AgentSettings):
         return bool(self.save_sessions)
 
     def all_tools(self) -> tuple[Tool, ...]:
-        """Every tool a rule can be about now: built-in, and of the active skills."""
-        return (*self.services.builtins(), *self.session.bundled)
+        """Every tool a rule can be about now: built-in, of MCP servers and active skills."""
+        return (*self.services.builtins(), *self._foreign(), *self.session.bundled)
 
     def visible(self) -> tuple[Tool, ...]:
         """The tools that the next `%%agent` cell would have."""
@@ -340,7 +349,12 @@ class AgentMagics(AgentSettings):
     def _visible(self, active: Active, policy: Policy) -> tuple[Tool, ...]:
         config = self.services.configuration()
         redactor = self.services.workspace.redactor
-        return visible_tools(self.services.builtins(), active, config, policy, redactor)
+        tools = (*self.services.builtins(), *self._foreign())
+        return visible_tools(tools, active, config, policy, redactor)
+
+    def _foreign(self) -> tuple[Tool, ...]:
+        """The tools of the MCP servers that run."""
+        return self.services.mcp.tools(lambda: None)
 
     def _known(self, name: str) -> Skill:
         """The skill of this name, a broken one included, since `%skills NAME` explains it."""

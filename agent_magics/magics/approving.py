@@ -19,8 +19,9 @@ class BeforehandApprover:
     preapproved: Callable[[Question], Answer | None]
 
     async def ask(self, question: Question) -> Answer:
-        """The option's answer, or the person's."""
-        return self.preapproved(question) or await self.then.ask(question)
+        """The option's answer, or the person's; what a hook asks is for the person."""
+        beforehand = None if question.hook else self.preapproved(question)
+        return beforehand or await self.then.ask(question)
 
 
 @dataclass(frozen=True, slots=True)

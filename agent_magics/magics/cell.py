@@ -5,25 +5,32 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
-from agent_magics.context import system_prompt
+from agent_magics.context import BASE, system_prompt
 from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.running import OnThread
 from agent_magics.loop import Turn
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.approving import BeforehandApprover
+from agent_magics.magics.background import in_background
 from agent_magics.magics.costs import priced, unbounded
+from agent_magics.magics.hooking import added, told_at_the_end, turn_hooks
 from agent_magics.magics.judging import JudgingApprover
 from agent_magics.magics.preview import preview_view
 from agent_magics.magics.recording import recorded
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import ModelChoice, Services
+from agent_magics.magics.small import BASE as SMALL
+from agent_magics.magics.small import THRESHOLD, Small, pushed, slim, slimmed
 from agent_magics.magics.taping import checked
+from agent_magics.magics.tracing import traced
 from agent_magics.magics.views import View
 from agent_magics.messages import Attachment, Conversation, Usage
 from agent_magics.policy import Answer, Policy, Rule
@@ -32,6 +39,7 @@ from agent_magics.session import Session
 from agent_magics.tools.delegating import Delegation
 from agent_magics.tools.finding import NAME as FINDER
 from agent_magics.tools.finding import Offer, offer
+from agent_magics.tracing.setting import Tracing
 
 if TYPE_CHECKING:
     from agent_magics.events import Question
@@ -58,6 +66,9 @@ class Cell:
         origin: For the model: where the prompt comes from, if not from a cell.
         attachments: What the notebook puts beside the prompt.
         active_displays: Whether tools of skills show what they like.
+        hooks: Functions that the person registered.
+        tracing: Whether the turn is traced, and with which texts.
+        small: The profile for small models, where it is on.
     """
 
     prompt: str
@@ -74,6 +85,9 @@ class Cell:
     origin: str = ""
     attachments: tuple[Attachment, ...] = ()
     active_displays: bool = False
+    hooks: tuple[Hook, ...] = ()
+    tracing: Tracing = field(default_factory=Tracing)
+    small: Small | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +113,10 @@ def prepared(
     listing, _ = catalogue(offered)
     config = services.configuration()
     builtins = services.builtins(kernel, delegation)
+    turn = delegation or Delegation()
+    foreign = services.mcp.tools(lambda: turn.turn.approver if turn.turn else None)
     tools = visible_tools(
-        builtins,
+        (*builtins, *foreign),
         cell.active,
         config,
         cell.policy,
@@ -110,7 +126,13 @@ def prepared(
     )
     tools = tuple(services.undo.noting(tool) for tool in tools)
     searchless = FINDER in config.disabled_tools or cell.policy.denies_tool(FINDER)
-    always = {tool.name for tool in (*builtins, *([control] if control else []))}
+    own = [tool for tool in builtins if not tool.origin]
+    always = {tool.name for tool in (*own, *([control] if control else []))}
+    threshold = cell.threshold
+    if cell.small is not None:
+        names = [tool.name for tool in own]
+        said = (cell.prompt, cell.session.conversation, services.workspace)
+        tools, threshold = slim(tools, names, *said), min(threshold or THRESHOLD, THRESHOLD)
     return Prepared(
         # Instructions come from files, and files can hold secrets.
         services.workspace.redact(
@@ -121,10 +143,11 @@ def prepared(
                 services.notes(),
                 planning=cell.policy.mode == "plan",
                 origin=cell.origin,
+                base=BASE if cell.small is None else SMALL,
             )
         ),
         with_skill_messages(cell.session.conversation, in_messages),
-        offer(tools, always, cell.session.found_tools, 0 if searchless else cell.threshold),
+        offer(tools, always, cell.session.found_tools, 0 if searchless else threshold),
     )
 
 
@@ -170,6 +193,7 @@ async def cell_turn(
     renderer: Renderer,
     approver: Approver,
     kernel: Kernel | None,
+    on_thread: OnThread | None = None,
 ) -> TurnResult:
     """The turn itself, wherever it is shown.
 
@@ -181,6 +205,7 @@ async def cell_turn(
         renderer: Shows what happens.
         approver: Is asked.
         kernel: The user's live IPython; None: there is none.
+        on_thread: Runs the person's functions where the program waits; None: on main, or elsewhere.
     """
     cell.session.policy = cell.policy
     model = choice.make()
@@ -197,14 +222,22 @@ async def cell_turn(
     if why := unbounded(limits, choice):
         renderer.show(Notice(why, "warning"))
     keep = _keeper(services, renderer)
+    await services.mcp.ready(
+        lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
+    )
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
+    on_main = kernel.on_main if kernel is not None else on_thread
+    hooks = turn_hooks(cell.hooks, services, cell.session, model.name, on_main)
+    skills = tuple(item.skill for item in cell.active.skills)
+    first = not cell.session.conversation
+    notes = await added(hooks, cell.prompt, skills, renderer, first=first)
     cell.session.conversation = ready.conversation
     turn = Turn(
         model=taped.model,
         system=ready.system,
         tools=taped.tools(ready.offer.tools),
-        skills=tuple(item.skill for item in cell.active.skills),
+        skills=skills,
         policy=cell.policy,
         approver=BeforehandApprover(
             _reviewed(approver, cell.session, reviewer), services.preapproved
@@ -214,29 +247,51 @@ async def cell_turn(
         limits=limits,
         window=cell.window,
         offered=ready.offer.offered,
-        attachments=discreet(cell.attachments, services),
+        attachments=(*await sent_beside(cell, services, ready), *notes),
         epilogue=taped.epilogue,
+        hooks=hooks,
     )
+    if cell.small is not None:
+        turn = slimmed(turn, cell.small)
+        if cell.small.warning:
+            renderer.show(Notice(cell.small.warning, "warning"))
 
     def granted(rule: Rule) -> None:
         cell.session.policy = cell.session.policy.with_rule(rule)
         keep(PolicyChanged(rule))
 
     delegation.turn, delegation.granted = turn, granted
-    async with _closing(model), _closing(reviewer):
+    ending = told_at_the_end(hooks, cell.session, renderer)
+    async with _closing(model), _closing(reviewer), ending:
         with (
             services.undo.turn(cell.prompt, cell.session.name) as touched,
             recorded(cell.session, services, renderer, save=cell.save) as seen,
+            traced(cell.tracing, cell.session, services, choice, renderer) as watched,
         ):
+            delegation.watch = watched.inner
             try:
                 result = await cell.session.ask(
-                    cell.prompt, turn, renderer, cell.active.skills, [keep, *seen, *taped.observers]
+                    cell.prompt,
+                    turn,
+                    renderer,
+                    cell.active.skills,
+                    [keep, *seen, *taped.observers, *watched.observers],
                 )
             finally:
                 files = tuple(services.workspace.shown(path) for path in touched)
                 if cell.session.last is not None:
                     cell.session.last = replace(cell.session.last, changed_files=files)
             return checked(replace(result, changed_files=files))
+
+
+async def sent_beside(cell: Cell, services: Services, ready: Prepared) -> tuple[Attachment, ...]:
+    """All that goes beside the prompt, without secrets."""
+    attachments = cell.attachments
+    if cell.small is not None:
+        skills = tuple(item.skill for item in cell.active.skills)
+        around = (services.workspace, ready.offer.tools, skills, cell.policy, ready.conversation)
+        attachments = (*await pushed(*around), *attachments)
+    return discreet(attachments, services)
 
 
 def discreet(attachments: Sequence[Attachment], services: Services) -> tuple[Attachment, ...]:
@@ -313,5 +368,6 @@ def preview_cell(cell: Cell, services: Services) -> View:
         ready.conversation,
         cell.prompt,
         ready.offer.offered(),
-        discreet(cell.attachments, services),
+        in_background(lambda: sent_beside(cell, services, ready)),
+        cell.small.told() if cell.small is not None else "",
     )

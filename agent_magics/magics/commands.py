@@ -10,23 +10,29 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_magics.errors import UsageProblem
 from agent_magics.magics import session_commands
 from agent_magics.magics.arguments import no_words
+from agent_magics.magics.auditing import audit
 from agent_magics.magics.cell import compact_session
+from agent_magics.magics.hooks_commands import hooks
+from agent_magics.magics.mcp_commands import mcp
 from agent_magics.magics.model_commands import model, models, test
 from agent_magics.magics.names_commands import undo_names
 from agent_magics.magics.permission_commands import decide, mode, policy
+from agent_magics.magics.plugins_commands import plugins
 from agent_magics.magics.quick_actions import action
 from agent_magics.magics.record_commands import record
 from agent_magics.magics.reporting import report
+from agent_magics.magics.request_log_commands import log
 from agent_magics.magics.running import run
 from agent_magics.magics.undo_commands import redo, undo
 from agent_magics.magics.views import View, table_view
 
 if TYPE_CHECKING:
     from agent_magics.findings import Findings
+    from agent_magics.magics.auditing import Audit
     from agent_magics.magics.services import Controls
     from agent_magics.session import TurnResult
 
-Shown: TypeAlias = "View | TurnResult | Findings | str | None"
+Shown: TypeAlias = "View | TurnResult | Findings | Audit | str | None"
 Run: TypeAlias = "Callable[[Controls, str], Shown]"
 
 
@@ -70,7 +76,7 @@ def compact(magics: Controls, words: str) -> str:
     before, after = compact_session(magics.session, magics.services, magics.choice(), settings)
     if after >= before:
         return f"The conversation is as it was ({before} tokens): nothing could be won."
-    return f"The conversation is shorter: about {before} tokens before, {after} now."
+    return "The conversation is shorter; the next cell goes on from there."
 
 
 def last(magics: Controls, words: str) -> TurnResult:
@@ -137,7 +143,13 @@ COMMANDS: tuple[Command, ...] = (
         "the rules in force; take some back",
         policy,
     ),
-    Command("report", "report [--strict]", "calls that were refused; strict: as an error", report),
+    Command(
+        "report",
+        "report [--strict]",
+        "what was refused or not answered, and what was used; strict: as an error",
+        report,
+    ),
+    Command("audit", "audit FILE.ipynb", "who decided what, from a saved notebook alone", audit),
     Command("last", "last", "the newest turn's result: answer, findings, calls", last),
     Command("run", "run [N]", "run a block of Python of the last answer, shown first", run),
     Command("findings", "findings", "what the newest turn found, to sort and filter", findings),
@@ -175,5 +187,18 @@ COMMANDS: tuple[Command, ...] = (
         "record", "record [FILE | stop]", "record what the model says, to play it again", record
     ),
     Command("delete", "delete ID…", "remove saved sessions for good", session_commands.delete),
-    Command("log", "log", "where this session is saved, and how large it is", session_commands.log),
+    Command(
+        "mcp",
+        "mcp [start|restart|enable|disable|tools|log|trust …]",
+        "MCP servers: what runs and what they offer",
+        mcp,
+    ),
+    Command("hooks", "hooks [remove NAME]", "your checks around calls and turns", hooks),
+    Command("plugins", "plugins [check]", "what installed packages bring", plugins),
+    Command(
+        "log",
+        "log [--requests FILE|off]",
+        "where this session is saved; write each request and its answer, without keys",
+        log,
+    ),
 )

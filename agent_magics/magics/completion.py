@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent_magics.magics.arguments import cell_parser, skills_parser, use_parser
 from agent_magics.magics.commands import command_names
+from agent_magics.magics.mcp_commands import COMMANDS as MCP_COMMANDS
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -29,6 +30,7 @@ class Words:
     sessions: Callable[[], Sequence[str]] = tuple
     variables: Callable[[], Sequence[str]] = tuple
     models: Callable[[str], Sequence[str]] = lambda _token: ()
+    servers: Callable[[], Sequence[str]] = tuple
 
 
 def candidates(line: str, words: Words) -> list[str]:
@@ -71,6 +73,10 @@ def _names(magic: str, before: Sequence[str], token: str, words: Words) -> Seque
             return words.tools()
         case ("%agent", ["model" | "models"]) | ("%%agent", [*_, "--model" | "-m"]):
             return words.models(token)
+        case "%agent", ["mcp"]:
+            return tuple(MCP_COMMANDS)
+        case "%agent", ["mcp", _]:
+            return words.servers()
         case "%agent", ["resume" | "delete"]:
             return words.sessions()
         case "%%agent", [*_, "--skill" | "-s"]:

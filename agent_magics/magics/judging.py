@@ -97,7 +97,7 @@ class JudgingApprover:
 
 def _case(question: Question, conversation: Conversation) -> str:
     """What the reviewer is shown; empty for what only a person may decide."""
-    if question.outside or not question.editable:
+    if question.outside or question.hook or not question.editable:
         return ""
     shown = [display.text for display in question.preview if display.text]
     call = "\n".join([question.call.name, question.call.arguments, *shown])

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.summary import money
+from agent_magics.magics.mcp_commands import mcp_summary
 from agent_magics.magics.recording import saved_here
+from agent_magics.magics.small import small_here
+from agent_magics.magics.taping import state_of
 from agent_magics.magics.views import View, pairs_view
 from agent_magics.policy import MODES
 
@@ -27,8 +30,13 @@ def panel_view(magics: Controls) -> View:
     usage = session.usage
     pairs = [
         *_model(magics),
+        ("small model", _small(magics)),
         ("skill", ", ".join(_named(a.skill) for a in session.active) or "none"),
-        ("tools", "\n".join(f"{tool.name}: {_decision(policy, tool)}" for tool in tools)),
+        (
+            "tools",
+            "\n".join(f"{t.name}: {_decision(policy, t)}" for t in tools if t.effect != "mcp"),
+        ),
+        ("MCP servers", mcp_summary(magics)),
         (
             "session",
             f"{session.name}: {len(session.conversation)} messages; tokens in {usage.input} "
@@ -38,8 +46,11 @@ def panel_view(magics: Controls) -> View:
         ),
         ("mode", f"{policy.mode}: {MODES[policy.mode]}"),
         ("reviewer", magics.judge),
+        ("hooks", ", ".join(h.name for h in (*magics.hooks.all(), *config.hooks))),
         ("approvals", route.detail),
         ("sandbox", _sandbox(magics)),
+        ("recording", _recorded(magics)),
+        ("requests", magics.services.requests.state()),
         ("workspace", str(magics.services.workspace.root())),
     ]
     if endpoints := magics.services.endpoints.rows():
@@ -54,6 +65,11 @@ def panel_view(magics: Controls) -> View:
         notes.append(known)
     notes.append("Commands: %agent help")
     return pairs_view("agent_magics", [pair for pair in pairs if pair[1]], notes)
+
+
+def _recorded(magics: Controls) -> str:
+    tape = magics.services.tapes.of(magics.session)
+    return "" if tape is None else state_of(tape)
 
 
 def _sandbox(magics: Controls) -> str:
@@ -88,6 +104,11 @@ def _price(price: Price | None) -> str:
         f"{price.input:g} in, {price.cached:g} cached, {price.output:g} out for a million "
         f"tokens{source}"
     )
+
+
+def _small(magics: Controls) -> str:
+    small = small_here(magics.small, magics.choice)
+    return small.told() if small is not None else ""
 
 
 def _named(skill: object) -> str:

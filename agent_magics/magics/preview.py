@@ -17,6 +17,7 @@ def preview_view(
     prompt: str,
     tools: Sequence[Tool],
     attachments: tuple[Attachment, ...] = (),
+    small: str = "",
 ) -> View:
     """The request's parts in the order in which a model reads them."""
     offered = [
@@ -40,6 +41,8 @@ def preview_view(
     pairs = [
         (f"{name} (about {estimated_tokens(whole)} tokens)", shown) for name, shown, whole in parts
     ]
+    if small:
+        pairs.insert(0, ("small model", small))
     return pairs_view(f"Preview: about {total} tokens; nothing was sent", pairs)
 
 

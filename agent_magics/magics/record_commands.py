@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import UsageProblem
+from agent_magics.magics.own_files import unquoted
 from agent_magics.magics.taping import counted, names_of, state_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ PRIVATE = (
 def record(magics: Controls, words: str) -> str:
     """Begin or end a recording, or say what is recorded."""
     tapes, session = magics.services.tapes, magics.session
-    words = _unquoted(words)
+    words = unquoted(words)
     if not words:
         tape = tapes.of(session)
         here = "This session is not recorded: %agent record FILE.jsonl begins a recording."
@@ -32,8 +33,3 @@ def record(magics: Controls, words: str) -> str:
     tape = tapes.start(session, words)
     added = f", behind the {counted(tape.turns, 'turn')} that it has" if tape.turns else ""
     return f"Recording this session in {words}{added}. {PRIVATE} %agent record stop ends it."
-
-
-def _unquoted(words: str) -> str:
-    words = words.strip()
-    return words[1:-1] if len(words) > 1 and words[0] in "\"'" and words[-1] == words[0] else words

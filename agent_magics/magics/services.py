@@ -9,16 +9,22 @@ from typing import Protocol
 
 from agent_magics.events import Question
 from agent_magics.frontends.stage import Stage, StageSettings
+from agent_magics.hooks.hook import Hook
+from agent_magics.hooks.registry import HookRegistry
 from agent_magics.library.discovery import Library
+from agent_magics.library.plugins import Plugins
+from agent_magics.magics.request_log import RequestLogFile
 from agent_magics.magics.taping import Tapes
 from agent_magics.notebook import LiveNotebook
 from agent_magics.policy import Answer, Mode, Policy, Rule
 from agent_magics.ports import Checker, Model
 from agent_magics.pricing import Price
+from agent_magics.providers.served import Served
 from agent_magics.records.opened import Records
 from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.workspace import Workspace
 from agent_magics.undo.recorder import Recorder
 
@@ -60,6 +66,7 @@ class ModelChoice:
         scripted: Whether a recording is played: the demonstration, or a replay.
         endpoint: What the person calls the endpoint; empty: it has no name.
         price: What its tokens cost; None: not known. Looked up only then.
+        served: What is known of it before it is asked; may ask a server of this machine.
         prepare: Fetches what takes its time, on the thread that an interrupt reaches.
     """
 
@@ -70,6 +77,7 @@ class ModelChoice:
     scripted: bool = False
     endpoint: str = ""
     price: Callable[[], Price | None] = lambda: None
+    served: Callable[[], Served] = Served
     prepare: Callable[[], None] = lambda: None
 
 
@@ -136,6 +144,14 @@ class Configured(Protocol):
         """The variable that holds the key, where the user's file names one."""
 
     @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Commands of the user's file that are told of calls and turns."""
+
+    @property
+    def disabled_plugins(self) -> tuple[str, ...]:
+        """Packages, or names of what they bring, that are not used."""
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What is off in the files."""
 
@@ -187,6 +203,11 @@ class Services:
         records: The sessions on disk.
         notebook: What ran in this shell, and where the running cell is.
         tapes: The recordings that are written.
+        mcp: The MCP servers of this kernel.
+        hook_environment: The variables of a hook's command: all but those that look like secrets
+            and are not named.
+        requests: The log of requests to servers.
+        plugins: What installed packages bring.
     """
 
     stage: Stage
@@ -211,6 +232,10 @@ class Services:
     records: Records
     notebook: Here
     tapes: Tapes
+    mcp: Servers
+    hook_environment: Callable[[Sequence[str]], Mapping[str, str]]
+    requests: RequestLogFile
+    plugins: Plugins
 
 
 class Controls(Protocol):
@@ -219,9 +244,11 @@ class Controls(Protocol):
     services: Services
     session: Session
     undo_megabytes: int
+    hooks: HookRegistry
     sessions: dict[str, Session]
     judge: str
     skill_code: str
+    small: str
 
     @property
     def saves(self) -> bool:

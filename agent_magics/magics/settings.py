@@ -9,6 +9,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode
 
 from agent_magics.calls import Limits
 from agent_magics.frontends.stage import Approvals, StageSettings
+from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.policy import MODES
 from agent_magics.tools.cells.surroundings import CONTEXTS
 
@@ -26,6 +27,9 @@ class AgentSettings(Magics):
         ["auto", "widgets", "prompt", "deny"],
         "auto",
         help="How approvals are asked: buttons, a typed prompt, never; auto finds out.",
+    ).tag(config=True)
+    frontend = Unicode(
+        "", help="The front end of an installed plug-in that shows and asks; empty: our own."
     ).tag(config=True)
     mode = Enum(
         ["", *MODES],
@@ -63,6 +67,12 @@ class AgentSettings(Magics):
     ).tag(config=True)
     context_window = Int(
         0, min=0, help="The model's context in tokens; 0: not known, the server's word counts."
+    ).tag(config=True)
+    small = Enum(
+        list(SMALL),
+        "auto",
+        help="The profile for small models (short instructions and tools, a map of the workspace, "
+        "an answer after a repeated call): auto (by the model's size), on, off.",
     ).tag(config=True)
     tool_threshold = Int(
         40,
@@ -138,6 +148,16 @@ class AgentSettings(Magics):
         "", help="The folder the agent works in; empty: the kernel's working folder."
     ).tag(config=True)
 
+    tracing = Enum(
+        ["auto", "on", "off"],
+        "auto",
+        help="OpenTelemetry spans of your cells: auto (where your program has loaded it), on, off. "
+        "They go where your tracer provider sends them, else nowhere.",
+    ).tag(config=True)
+    trace_content = Bool(
+        False, help="Put prompts, answers, arguments and results into the spans, too."
+    ).tag(config=True)
+
     undo_megabytes = Int(
         500, min=0, help="Room for copies of changed files, for %agent undo; 0: none are made."
     ).tag(config=True)
@@ -162,4 +182,6 @@ class AgentSettings(Magics):
     def stage_settings(self) -> StageSettings:
         """How approvals are asked."""
         approvals = cast("Approvals", self.approvals)
-        return StageSettings(approvals, self.approval_timeout, times=self.times)
+        return StageSettings(
+            approvals, self.approval_timeout, times=self.times, frontend=self.frontend
+        )

@@ -7,7 +7,6 @@ turn. What stands in them is `providers.taping`'s business, what is played `prov
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 from agent_magics.differences import Places
 from agent_magics.errors import ConfigError, ReplayDiffers, ToolError, UsageProblem
 from agent_magics.events import Event, ReplayCompared, TurnEnded
+from agent_magics.magics.own_files import Sort, opened
 from agent_magics.ports import Model
 from agent_magics.providers.recording_lines import (
     MAX_BYTES,
@@ -26,15 +26,13 @@ from agent_magics.providers.recording_lines import (
 from agent_magics.providers.replay import ReplayModel
 from agent_magics.providers.stand_ins import stand_ins
 from agent_magics.providers.taping import TapedModel, TurnTape
-from agent_magics.records.journal import FILE_MODE, InUse, Journal
+from agent_magics.records.journal import Journal
 from agent_magics.session import Session, TurnResult
 from agent_magics.tool import Tool
-from agent_magics.tools.protection import protected
 from agent_magics.tools.workspace import Workspace
 
 Skills = tuple[tuple[str, str], ...]
-FIRST = 100_000
-"""Bytes of a file that are read to see whether it is a recording."""
+SORT = Sort("%agent record", "recording", is_recording)
 
 
 def told_nobody(_text: str) -> None:
@@ -153,7 +151,7 @@ class Tapes:
             raise UsageProblem(
                 f"This session is recorded in {known.shown} already: %agent record stop first."
             )
-        tape = _opened(self._path(words), words, session.name)
+        tape = _opened(words, self.workspace, session.name)
         self._open.append((session, tape))
         return tape
 
@@ -210,18 +208,6 @@ class Tapes:
             roots = ()
         return Places(roots, str(Path.home()))
 
-    def _path(self, words: str) -> Path:
-        try:
-            root = self.workspace.root()
-            path = Path(os.path.realpath(root / Path(words).expanduser()))
-            inside = path.is_relative_to(root)
-            parts = path.relative_to(root).parts if inside else path.parts[1:]
-        except (ToolError, OSError, RuntimeError, ValueError) as error:
-            raise UsageProblem(f"{words!r} cannot be recorded to: {error}") from error
-        if reason := protected(parts, write=True):
-            raise UsageProblem(f"{words} cannot be recorded to: {reason}.")
-        return path
-
 
 def checked(result: TurnResult) -> TurnResult:
     """The result of a turn, where a strict replay went as it was recorded.
@@ -240,50 +226,18 @@ def checked(result: TurnResult) -> TurnResult:
     return result
 
 
-def _opened(path: Path, shown: str, title: str) -> Tape:
-    try:
-        if path.is_dir():
-            raise UsageProblem(f"{shown} is a folder; %agent record takes a file.")
-        fresh = _is_new(path)
-        if not fresh and not _first_line_fits(path):
-            raise UsageProblem(
-                f"{shown} is there already and is no recording, so it is left as it is. "
-                "Give another name."
-            )
-        journal = Journal.opened(path)
-    except InUse as error:
-        raise UsageProblem(f"{shown} is being recorded to already, here or elsewhere.") from error
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageProblem(f"{shown} cannot be recorded to: {why}.") from error
+def _opened(words: str, workspace: Workspace, title: str) -> Tape:
+    journal = opened(words, workspace, SORT)
     try:
         if journal.size == 0:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             journal.append(header_line(title, now))
             journal.sync()
-        numbers = [r.turn or 0 for r in load_recording(path).replies]
+        numbers = [r.turn or 0 for r in load_recording(journal.path).replies]
     except (OSError, ConfigError) as error:
         journal.close()
-        raise UsageProblem(f"{shown} cannot be recorded to. {error}") from error
-    return Tape(shown, journal, len(set(numbers)), itertools.count(max(numbers, default=0) + 1))
-
-
-def _is_new(path: Path) -> bool:
-    """Whether the file was made just now, for its owner alone; a link is never followed."""
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE)
-    except FileExistsError:
-        return False
-    os.close(descriptor)
-    return True
-
-
-def _first_line_fits(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        first = file.readline(FIRST)
-    return not first or is_recording(first)
+        raise UsageProblem(f"{words} cannot be recorded to. {error}") from error
+    return Tape(words, journal, len(set(numbers)), itertools.count(max(numbers, default=0) + 1))
 
 
 def state_of(tape: Tape) -> str:

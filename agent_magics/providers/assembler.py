@@ -16,7 +16,7 @@ from agent_magics.messages import JSON, Assistant, Stop, ToolCall, Usage, normal
 from agent_magics.providers.arguments import NotAnObject, read_arguments, without_surrogates
 from agent_magics.providers.drafts import Draft, Drafts, tool_name
 from agent_magics.providers.fields import Extras, content_text, read_usage
-from agent_magics.providers.written import find_calls
+from agent_magics.providers.written import find_calls, find_first
 from agent_magics.tool import Tool
 
 Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta
@@ -64,12 +64,14 @@ class Offer:
         tools: The tools that the request offers.
         names: Names as they were sent to their tools' names, where the two differ.
         cap: The limit on the answer in tokens, if one was sent.
+        words: Whether the tools were described in words, so that calls come as text.
     """
 
     model: str
     tools: tuple[Tool, ...] = ()
     names: Mapping[str, str] | None = None
     cap: int | None = None
+    words: bool = False
 
 
 class Assembler:
@@ -201,7 +203,8 @@ class Assembler:
             stop = "length"
             calls = tuple(replace(call, arguments="{}", problem=CUT) for call in calls)
         if stop == "end" and self._offer.tools:
-            text, calls = find_calls(text, self._offer.tools)
+            find = find_first if self._offer.words else find_calls
+            text, calls = find(text, self._offer.tools)
             stop = "calls" if calls else "end"
         if self._refusal:
             text = f"{text}\n\n{''.join(self._refusal)}".strip()

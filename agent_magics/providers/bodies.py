@@ -34,7 +34,7 @@ class BodyWriter:
 
     def write(self, request: Request, profile: Profile, *, stream: bool) -> bytes:
         """The body of a request, in UTF-8; lone surrogates become `?`."""
-        if not profile.tools:
+        if request.words or not profile.tools:
             request = in_words(request)
         head = encoded(wire.settings(request, self._model, profile, stream=stream))
         messages = self._messages(request, profile)

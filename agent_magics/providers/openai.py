@@ -22,10 +22,11 @@ from agent_magics.providers import advice, reaching, transport
 from agent_magics.providers.answers import refusal
 from agent_magics.providers.complaints import read_complaint
 from agent_magics.providers.endpoint import Endpoint, Learnt, Patience, Timeouts
+from agent_magics.providers.exchanges import Exchange, RequestLog, Tapped
 from agent_magics.providers.faults import Fault
 from agent_magics.providers.profiles import Profile
 from agent_magics.providers.retrying import Persistent, Random, retry_after
-from agent_magics.providers.trying import Tries, said_by
+from agent_magics.providers.trying import Response, Tries, said_by
 from agent_magics.providers.watch import Silent, Watch
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class OpenAIModel:
         sleep: Waits between tries.
         rng: Numbers from 0 to 1, for the length of waits.
         lessons: What servers taught so far; shared where models of one session come and go.
+        log: Writes requests while somebody wants it.
     """
 
     def __init__(
@@ -64,10 +66,11 @@ class OpenAIModel:
         sleep: Sleep = asyncio.sleep,
         rng: Random = random.random,
         lessons: Learnt | None = None,
+        log: RequestLog | None = None,
     ) -> None:
         self.name = name
         self.endpoint = endpoint
-        self._clients = _Clients(endpoint, name, clock)
+        self._clients = _Clients(endpoint, name, clock, log or RequestLog())
         self._tries = Tries(
             name, endpoint, lessons if lessons is not None else Learnt(), self._clients.chat
         )
@@ -108,14 +111,15 @@ class _Clients:
     costs a tenth of a millisecond once the certificates are read, so it is made where it is needed.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, clock: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, clock: Clock, log: RequestLog) -> None:
         self._endpoint = endpoint
+        self._log = log
         self._place = endpoint.place(model)
         self._clock = clock
         self._tls: ssl.SSLContext | None = None
         self._by_loop: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
 
-    async def chat(self, body: bytes) -> httpx2.Response:
+    async def chat(self, body: bytes) -> Response:
         """Send a chat request; fulfils `trying.Send`."""
         return await self._send("POST", "/chat/completions", body)
 
@@ -123,7 +127,7 @@ class _Clients:
         """The body of the list of models; raises `Fault`."""
         watch = Watch(self._endpoint.timeout.connect)
         body = bytearray()
-        response: httpx2.Response | None = None
+        response: Response | None = None
         try:
             response = await watch.wait(self._send("GET", "/models", None))
             pieces = response.aiter_bytes()
@@ -149,12 +153,31 @@ class _Clients:
         if client is not None:
             await client.close()
 
-    async def _send(self, method: str, path: str, body: bytes | None) -> httpx2.Response:
+    async def _send(self, method: str, path: str, body: bytes | None) -> Response:
         """The response as soon as its status is known and good."""
+        client = self._client()
+        exchange = self._log.begin(self._place, method, path, body)
+        if exchange is None:
+            return await self._answer(client, method, path, body)
+        try:
+            response = await self._answer(client, method, path, body, exchange)
+        except BaseException as lost:  # an interrupt, too, is in the log
+            exchange.ended(lost.reason if isinstance(lost, Fault) else type(lost).__name__)
+            raise
+        exchange.answered(response.status_code, response.headers, response.request.headers)
+        return Tapped(response, exchange)
+
+    async def _answer(
+        self,
+        client: AsyncOpenAI,
+        method: str,
+        path: str,
+        body: bytes | None,
+        exchange: Exchange | None = None,
+    ) -> httpx2.Response:
         import httpx2
         import openai
 
-        client = self._client()
         send = client.get if method == "GET" else client.post
         options: dict[str, Any] = {} if body is None else {"content": body}
         try:
@@ -168,6 +191,10 @@ class _Clients:
                 **options,
             )
         except openai.APIStatusError as refused:
+            if exchange is not None:
+                answer = refused.response
+                exchange.answered(answer.status_code, answer.headers, answer.request.headers)
+                exchange.piece(answer.content)
             raise self._refusal(refused.response) from None
         except Exception as lost:  # noqa: BLE001  # anyio and httpx2 raise more than their own
             raise self._unreached(lost) from None

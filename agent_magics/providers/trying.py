@@ -84,7 +84,7 @@ class Tries:
             stream = self._endpoint.stream and profile.stream
             body = self._body(request, profile, stream=stream)
             names = sent_names(request.tools, profile)
-            offer = Offer(self._model, request.tools, names, output_limit(request))
+            offer = Offer(self._model, request.tools, names, output_limit(request), request.words)
             shown = False
             try:
                 async with aclosing(self._answer(body, offer)) as answer:

@@ -61,6 +61,33 @@ def find_calls(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, .
     return text, ()
 
 
+def find_first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]]:
+    """As `find_calls`, but what stands behind the first call is dropped.
+
+    For models that were told to write calls as text: small ones go on with what they believe the
+    result to be. A call in an example is taken for one, too; such models explain no calls.
+
+    Args:
+        text: A whole answer.
+        tools: What the request offered.
+    """
+    rest, calls = find_calls(text, tools)
+    if calls or "{" not in text:
+        return rest, calls[:1]
+    known = {tool.name: tool for tool in tools}
+    decoder = json.JSONDecoder(strict=False)
+    for count, opener in enumerate(_OPENERS.finditer(text)):
+        if count >= _MOST_OPENERS:
+            break
+        position, name = _after(_BETWEEN, text, opener.start()), ""
+        if named := _NAMED.match(text, position):
+            name, position = named.group(1), _after(_BETWEEN, text, named.end())
+        found = _read(_value(decoder, text, position)[0], name, known)
+        if found:
+            return text[: opener.start()].rstrip(), tuple(found[:1])
+    return text, ()
+
+
 def _calls_to_the_end(
     text: str, position: int, known: Mapping[str, Tool]
 ) -> tuple[ToolCall, ...] | None:
@@ -74,10 +101,7 @@ def _calls_to_the_end(
         name = ""
         if named := _NAMED.match(text, position):
             name, position = named.group(1), _after(_BETWEEN, text, named.end())
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            value, end = _double_braced(decoder, text, position)
+        value, end = _value(decoder, text, position)
         found = _read(value, name, known)
         if not found:
             return None
@@ -88,6 +112,14 @@ def _calls_to_the_end(
 def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
     found = pattern.match(text, position)
     return found.end() if found else position
+
+
+def _value(decoder: json.JSONDecoder, text: str, position: int) -> tuple[JSON, int]:
+    """The JSON value at a place, and where it ends; None where there is none."""
+    try:
+        return decoder.raw_decode(text, position)
+    except (ValueError, RecursionError):
+        return _double_braced(decoder, text, position)
 
 
 def _double_braced(decoder: json.JSONDecoder, text: str, position: int) -> tuple[JSON, int]:

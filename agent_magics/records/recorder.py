@@ -186,13 +186,15 @@ class Recorder:
                 self._titles[call.id] = title
             case CallJudged(call, verdict):
                 decided = CallDecided(
-                    call.id, self._title(call.id), verdict.decision, "policy", verdict.reason
+                    call.id, self._title(call.id), verdict.decision, verdict.by, verdict.reason
                 )
                 self._decided[call.id] = decided
             case ApprovalGiven(question, answer):
                 ident = question.call.id
                 word = "approved" if answer.allowed else "refused"
                 reason = answer.scope.label if answer.scope else answer.reason or question.reason
+                if question.hook and answer.reason:
+                    reason = f"{answer.reason} (asked, since {question.reason})"
                 self._decided[ident] = CallDecided(
                     ident, self._title(ident), word, answer.by, reason
                 )

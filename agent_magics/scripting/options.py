@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, TypedDict, get_args
 from agent_magics.calls import Limits
 from agent_magics.errors import UsageProblem
 from agent_magics.events import Question
+from agent_magics.hooks.hook import Hook, hooks_of
+from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.policy import MODES, Answer, Decision, Mode, Rule
 from agent_magics.tool import Tool
 
@@ -46,6 +48,8 @@ class RunOptions(TypedDict, total=False):
         max_cost: Cost at the most, by `prices`; 0: no bound.
         prices: What a million tokens cost: `input`, `output`, `cached`.
         context_window: The model's context in tokens; 0: not known.
+        hooks: Functions under `@agent_magics.hook`, told before the configuration's commands.
+        small: The profile for small models: `auto`, `on` or `off`.
     """
 
     skills: str | Iterable[str]
@@ -62,6 +66,8 @@ class RunOptions(TypedDict, total=False):
     max_cost: float
     prices: Mapping[str, float]
     context_window: int
+    hooks: Iterable[Callable[..., Any]]
+    small: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,9 @@ class Options:
         base_url: Likewise.
         limits: Bounds of one turn.
         window: The model's context in tokens; 0: not known.
+        hooks: Checks around calls and turns.
         endpoint: The named endpoint that the model is of, for workers; empty: any.
+        small: See `RunOptions`.
     """
 
     cwd: str
@@ -92,7 +100,9 @@ class Options:
     base_url: str = ""
     limits: Limits = field(default_factory=Limits)
     window: int = 0
+    hooks: tuple[Hook, ...] = ()
     endpoint: str = ""
+    small: str = "auto"
 
 
 def checked(given: Mapping[str, Any]) -> Options:
@@ -118,6 +128,9 @@ def checked(given: Mapping[str, Any]) -> Options:
     if approve is not None and not callable(approve):
         raise UsageProblem("approve takes a function of one question that gives True or False.")
     tools = options.get("tools")
+    small = options.get("small", "auto")
+    if small not in SMALL:
+        raise UsageProblem(f"small is one of {', '.join(SMALL)}, not {small!r}.")
     return Options(
         cwd=_folder(options.get("cwd", "")),
         skills=_texts(options.get("skills", ()), "skills"),
@@ -129,6 +142,8 @@ def checked(given: Mapping[str, Any]) -> Options:
         base_url=_text(options.get("base_url", ""), "base_url"),
         limits=_limits(options),
         window=int(_number(options, "context_window", 0)),
+        hooks=_hooks(options.get("hooks", ())),
+        small=small,
     )
 
 
@@ -156,6 +171,18 @@ def _folder(given: object) -> str:
     if not there:
         raise UsageProblem(f"cwd is not a folder that exists here: {path}")
     return str(path)
+
+
+def _hooks(given: object) -> tuple[Hook, ...]:
+    found: list[Hook] = []
+    for function in _several(given, "hooks"):
+        mine = hooks_of(function)
+        if not mine:
+            raise UsageProblem(
+                f"hooks takes functions under @agent_magics.hook, not {function!r:.80}."
+            )
+        found.extend(mine)
+    return tuple(found)
 
 
 def _rule(given: object) -> Rule:

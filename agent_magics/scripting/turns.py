@@ -11,10 +11,11 @@ from agent_magics.frontends.runner import Runner
 from agent_magics.magics.activation import Active, activated, swap
 from agent_magics.magics.cell import Cell, cell_turn
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
+from agent_magics.magics.small import small_for
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.ports import Renderer
-from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, refusal
+from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, here, refusal
 from agent_magics.scripting.given import sorted_out
 from agent_magics.scripting.options import Options
 from agent_magics.session import Session, TurnResult
@@ -81,9 +82,13 @@ class Prepared:
             window=options.window,
             save=False,
             origin=ORIGIN,
+            hooks=options.hooks,
+            small=small_for(options.small, self.choice),
         )
+        # In the event loop of a program, a function that blocks would keep all of it waiting.
+        elsewhere = None if on_thread is here else on_thread
         return await cell_turn(
-            cell, self.services, self.choice, None, renderer or Silent(), approver, None
+            cell, self.services, self.choice, None, renderer or Silent(), approver, None, elsewhere
         )
 
     def run(

@@ -7,7 +7,7 @@ the same person to ask. Owns what it is told, what it may use, and what of its w
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 
 from agent_magics.calls import Limits
@@ -24,6 +24,7 @@ from agent_magics.events import (
     Question,
     Retrying,
     TurnEnded,
+    TurnStarted,
 )
 from agent_magics.loop import Turn, run_turn
 from agent_magics.messages import Assistant, Display, Usage, User
@@ -57,11 +58,15 @@ class Delegation:
         turn: The main agent's turn; None where no cell runs.
         policy: The rules in force at this moment.
         granted: Takes note of a rule that a person made for a sub-agent's call.
+        watch: Makes a reader of one sub-agent's events, for as long as it works.
     """
 
     turn: Turn | None = None
     policy: Callable[[], Policy] = Policy
     granted: Callable[[Rule], None] = lambda _rule: None
+    watch: Callable[[], AbstractContextManager[Callable[[Event], None]]] = lambda: nullcontext(
+        lambda _event: None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,8 @@ def delegate_tool(_workspace: Workspace, delegation: Delegation) -> Tool:
         if not task:
             raise ToolError("The task is empty: say what is to be found out or done.")
         inner = _turn(turn, delegation.policy(), arguments.get("tools"))
-        return await _worked(inner, task, report, delegation.granted)
+        with delegation.watch() as observe:
+            return await _worked(inner, task, report, delegation.granted, observe)
 
     return Tool(
         NAME,
@@ -153,14 +159,20 @@ def _passed_on(turn: Turn, mine: list[Tool]) -> Callable[[], tuple[Tool, ...]] |
 
 
 async def _worked(
-    turn: Turn, task: str, report: Report, granted: Callable[[Rule], None]
+    turn: Turn,
+    task: str,
+    report: Report,
+    granted: Callable[[Rule], None],
+    observe: Callable[[Event], None],
 ) -> ToolOutput:
     """Run the task to its end; its calls are reported as they go."""
     work = _Work(report, granted)
+    observe(TurnStarted(task, turn.model.name))
     try:
         async with aclosing(run_turn(turn, (), User(task))) as events:  # type: ignore[type-var]
             async for event in events:
                 work.take(event)
+                observe(event)
     except ModelError as error:
         raise ToolError(f"The sub-agent got no answer from the model: {error}") from error
     return work.output()

@@ -1,0 +1,1 @@
+"""Watches the temperature in greenhouses."""
