@@ -14,6 +14,7 @@ from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
+from agent_magics.extension.keys import variables_of
 from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
@@ -141,7 +142,7 @@ def make_services(
     environment: Environment,
     variables: Mapping[str, str],
     learnt: Learnt | None = None,
-    keys: dict[Any, str] | None = None,
+    fetched: dict[Any, str] | None = None,
 ) -> Services:
     """Everything the magics of one shell, or one turn of a program, talk to.
 
@@ -151,7 +152,7 @@ def make_services(
         environment: What the process's environment says.
         variables: The environment itself, for the variable that a configuration names.
         learnt: What endpoints taught earlier turns of the same program.
-        keys: Keys of named endpoints that they have fetched.
+        fetched: Keys of named endpoints that they have fetched.
     """
     config_file = (
         environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
@@ -221,7 +222,7 @@ def make_services(
         learnt=learnt or Learnt(),
         root=root,
         log=requests,
-        kept={} if keys is None else keys,
+        kept={} if fetched is None else fetched,
     )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),
@@ -261,7 +262,8 @@ def make_services(
 
     def keys() -> tuple[str, ...]:
         """The variables that hold the keys of models."""
-        named = (configuration().api_key_env, environment.source("api_key"))
+        config = configuration()
+        named = (config.api_key_env, environment.source("api_key"), *variables_of(config.endpoints))
         return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
 
     sources = McpSources(

@@ -99,14 +99,22 @@ class Keys:
     def secrets(self, endpoints: Iterable[NamedEndpoint]) -> tuple[str, ...]:
         """All that is known and must not be passed on, each `NAME=value`; runs nothing."""
         found = [f"{_word(name)}_KEY={key}" for (name, _), key in self.kept.items() if key]
-        for endpoint in endpoints:
-            named = [endpoint.key, endpoint.proxy, *endpoint.headers.values()]
-            found.extend(
-                f"{source.name}={value.strip()}"
-                for source in named
-                if isinstance(source, Variable) and (value := self.variables.get(source.name))
-            )
+        found.extend(
+            f"{name}={value.strip()}"
+            for name in variables_of(endpoints)
+            if (value := self.variables.get(name))
+        )
         return tuple(found)
+
+
+def variables_of(endpoints: Iterable[NamedEndpoint]) -> tuple[str, ...]:
+    """The variables in which endpoints have their keys and other secrets."""
+    return tuple(
+        source.name
+        for endpoint in endpoints
+        for source in (endpoint.key, endpoint.proxy, *endpoint.headers.values())
+        if isinstance(source, Variable)
+    )
 
 
 def source_of(source: KeySource | None) -> str:
