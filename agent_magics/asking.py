@@ -64,7 +64,12 @@ class Asking:
 
     def __post_init__(self) -> None:
         self._fitter = Fitter(
-            self.model, self.system, _schema_tokens(self.offered()), self.window, self.options
+            self.model,
+            self.system,
+            _schema_tokens(self.offered()),
+            self.window,
+            self.options,
+            words=self.small,
         )
 
     @property

@@ -56,7 +56,8 @@ class Step:
 def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None:
     """The step that a call would only repeat; None if it may bring something new.
 
-    The same command after a change of another kind (tests after an edit) is no repetition.
+    The same command after a change of another kind (tests after an edit) is no repetition, nor is a
+    call that failed before something else worked (an edit of a file that has been read since).
 
     Args:
         steps: Those of the turn, oldest first.
@@ -64,11 +65,13 @@ def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None
         arguments: The text of a JSON object.
     """
     wanted = (name, _canonical(arguments))
+    worked = False
     for step in reversed(steps):
         if (step.name, _canonical(step.arguments)) == wanted:
-            return step
-        if step.changes:
+            return step if step.ok or not worked else None
+        if step.ok and step.changes:
             return None
+        worked = worked or step.ok
     return None
 
 

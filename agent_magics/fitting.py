@@ -45,6 +45,7 @@ class Fitter:
         window: The model's context in tokens; 0: not known, so only the server's word counts.
         options: Further settings of the provider.
         usage: Tokens that summaries took.
+        words: Whether calls of the history are told in words.
     """
 
     model: Model
@@ -53,6 +54,7 @@ class Fitter:
     window: int = 0
     options: Mapping[str, JSON] = field(default_factory=dict)
     usage: Usage = Usage()
+    words: bool = False
     _tried: bool = False
     _suspected: bool = False
 
@@ -118,7 +120,11 @@ class Fitter:
         self._tried = True
         old, new = parts
         request = Request(
-            self.system, (*old, User(SUMMARY_PROMPT)), options=self.options, purpose="summary"
+            self.system,
+            (*old, User(SUMMARY_PROMPT)),
+            options=self.options,
+            purpose="summary",
+            words=self.words,
         )
         summary = ""
         async with aclosing(self.model.stream(request)) as items:  # type: ignore[type-var]  # generators close

@@ -208,7 +208,8 @@ async def _run_calls(
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))
-                watch.steps.append(_step(runner, call, event.message))
+                if not call.problem:
+                    watch.steps.append(_step(runner, call, event.message))
             yield event
 
 
@@ -242,8 +243,7 @@ async def _closed(
 ) -> AsyncIterator[Event]:
     """Ask for the answer in a fresh short prompt without tools, then the end."""
     yield Notice("The model is asked for its answer from the results so far, without tools.")
-    steps = [step for step in watch.steps if step.result != MADE]
-    async for event in asking.apart(CLOSING, closing(prompt, steps)):
+    async for event in asking.apart(CLOSING, closing(prompt, watch.steps)):
         yield event
     yield _ended(turn, asking, watch, ending)
 

@@ -31,7 +31,7 @@ version = release = __version__
 
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "**/__pycache__", "generating"]
+exclude_patterns = ["_build", "**/__pycache__", "generating", "examples"]
 myst_heading_anchors = 4
 highlight_language = "text"
 

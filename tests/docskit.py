@@ -28,7 +28,9 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))) if DOCS.is_dir() else ()
+OF_THE_SITE = sorted(p for p in DOCS.rglob("*.md") if "examples" not in p.parts)
+"""What lies in `docs/examples` are packages, with pages of their own."""
+PAGES = (ROOT / "README.md", *OF_THE_SITE) if DOCS.is_dir() else ()
 RUN = ("python", "ipython")
 SHELL = ("sh", "bash")
 READ = {"yaml": yaml.safe_load_all, "json": json.loads, "toml": tomllib.loads}

@@ -43,24 +43,25 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def stored(name: str) -> Any:
+def stored(name: str, source: Path = FOLDER) -> Any:
     """A notebook as it lies in the repository."""
-    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    return nbformat.read(source / f"{name}.ipynb", as_version=4)
 
 
-def executed(name: str, folder: Path) -> Any:
+def executed(name: str, folder: Path, source: Path = FOLDER) -> Any:
     """A notebook with the outputs of a run of its own.
 
     Args:
         name: Which one.
-        folder: Empty; all that the run writes lies in it.
+        folder: All that the run writes lies in it.
+        source: Where the notebook lies, with its recording and its data.
     """
-    notebook = stored(name)
+    notebook = stored(name, source)
     here = folder / "notebooks"
     # Only what a notebook may use of its folder, so that nothing is written into the repository.
     for part in ("recordings", "data"):
-        if (FOLDER / part).is_dir():
-            shutil.copytree(FOLDER / part, here / part)
+        if (source / part).is_dir():
+            shutil.copytree(source / part, here / part)
     here.mkdir(exist_ok=True)
     with _page(name, folder, here) as page:
         for cell in notebook.cells:

@@ -112,6 +112,8 @@ def begin(fault: str) -> None:
         sys.exit(7)
     if fault == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if fault == "late":
+        time.sleep(float(sys.argv[2]))
     while fault == "babbles":
         print("no message " * 5000)
     if fault == "floods":

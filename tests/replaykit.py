@@ -15,8 +15,9 @@ from agent_magics.events import ReplayCompared
 from agent_magics.loop import Turn
 from agent_magics.messages import Assistant
 from agent_magics.providers.manners import manner_of
+from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import header_line, read_recording
-from agent_magics.providers.replay import Replay, ReplayModel
+from agent_magics.providers.replay import ReplayModel
 from agent_magics.providers.taping import TapedModel, TurnTape
 from agent_magics.session import TurnResult
 from tests.turns import Scene

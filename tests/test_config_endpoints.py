@@ -205,3 +205,15 @@ def test_prices_are_read_and_the_nearest_name_wins(tmp_path):
 )
 def test_a_price_that_is_none_is_refused(tmp_path, line, words):
     assert words in read(tmp_path, f"prices:\n  {line}\n").problems[0]
+
+
+@pytest.mark.parametrize("value", ["on", "off", "auto", "'on'"])
+def test_an_endpoint_may_say_that_its_model_is_a_small_one(tmp_path, value):
+    lines = f"base_url: http://127.0.0.1:8080/v1\nsmall: {value}"
+    assert endpoint(tmp_path, lines).small == value.strip("'")
+
+
+@pytest.mark.parametrize("value", ["maybe", "7", "[on]", "null"])
+def test_another_word_about_small_models_is_refused(tmp_path, value):
+    problems = endpoint(tmp_path, f"base_url: http://127.0.0.1:8080/v1\nsmall: {value}")
+    assert "endpoints.it.small must be" in problems[0]

@@ -91,6 +91,11 @@ REVIEWED = (
     "%%agent\nReview my uncommitted changes.",
     "%agent report",
 )
+REPLAYED = (
+    "%load_ext agent_magics",
+    "%agent model replay:look.jsonl",
+    "%%agent\nWhat is in the folder shop?",
+)
 SCENES: dict[str, Scene] = {
     "README.md": Scene(approve=REVIEW, says=("4 findings",)),
     "docs/code-review.md": Scene(
@@ -111,9 +116,27 @@ SCENES: dict[str, Scene] = {
             "Answer to Write the data card of plants.csv. 4 rows",
         ),
     ),
+    "docs/headless.md": Scene(
+        files={"review.ipynb": notebook(*REVIEWED)},
+        answer=calling(),
+        after=("assert 'the last release' in result.conversation[0].attachments[0].text",),
+    ),
     "docs/index.md": Scene(approve=REVIEW, says=("4 findings",)),
     "docs/kernel.md": Scene(before=("df, orders = [1], [1, 2]",), says=("@df",), answer=calling()),
     "docs/notebooks.md": Scene(before=("1 / 0",), answer=calling(), says=("the cell that failed",)),
+    "docs/replay.md": Scene(
+        first=True,
+        before=("%agent model replay:look.jsonl",),
+        files={"review.ipynb": notebook(*REPLAYED)},
+        after=(
+            "assert [d.lines() for d in turn.replay.differences] == "
+            "[(' __init__.py', '+new.py', ' orders.py')]",
+            "assert result.text == 'A bookkeeping package.'",
+            "import json\nfrom pathlib import Path\n"
+            "assert json.loads(Path('wire.jsonl').read_text())['agent_magics_requests'] == 1",
+        ),
+        says=("This session is recorded in review.jsonl: 2 answers", "1 difference from the rec"),
+    ),
     "docs/scripts.md": Scene(
         sample=False,
         answer=calling(
@@ -171,6 +194,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_MAGICS_CONFIG", str(folder / "config.yaml"))
     monkeypatch.setenv("AGENT_MAGICS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("AGENT_MAGICS_LOCAL_SERVERS", "0")
+    # An example that installs something is not run; one that is not marked so must not change us.
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setattr(sys, "path", list(sys.path))
     return folder
 

@@ -24,12 +24,12 @@ pytest_plugins = ["tests.shellkit_fixtures"]
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.is_dir():
     pytest.skip("the pages come with the source tree", allow_module_level=True)
-BLOCK = re.compile(r"^```(\w+)(?: title=([\w.]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:^`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str, language: str) -> list[tuple[str, str]]:
     text = (DOCS / page).read_text(encoding="utf-8")
-    return [(title, code) for kind, title, code in BLOCK.findall(text) if kind == language]
+    return [(title, code) for title, kind, code in BLOCK.findall(text) if kind == language]
 
 
 @pytest.fixture

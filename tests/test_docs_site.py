@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.docskit import DOCS, PAGES, ROOT
+from tests.docskit import DOCS, OF_THE_SITE, PAGES, ROOT
 from tests.environments import unavailable
 
 if not PAGES:
@@ -53,7 +53,7 @@ def site(tmp_path_factory) -> Path:
 
 def test_every_page_is_built_without_a_warning_and_is_in_the_navigation(site):
     home = (site / "index.html").read_text(encoding="utf-8")
-    for path in DOCS.rglob("*.md"):
+    for path in OF_THE_SITE:
         name = path.relative_to(DOCS).with_suffix(".html").as_posix()
         assert (site / name).is_file(), name
         assert name == "index.html" or f'href="{name}"' in home, f"{name} is in no navigation"
@@ -173,7 +173,7 @@ def test_a_page_is_put_into_the_navigation_by_one_line():
 
 def test_the_index_lists_each_page_once():
     listed = [page for chapter in chapters(INDEX) for _, page in chapter.pages]
-    there = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+    there = {path.relative_to(DOCS).with_suffix("").as_posix() for path in OF_THE_SITE}
     assert there - {"index"} - set(listed) == set(), "give each a line in docs/index.md"
     assert sorted(listed) == sorted(there - {"index"})
 

@@ -41,7 +41,7 @@ def browser(cell):
 
 
 def places(html: str) -> list[str]:
-    return re.findall(r">([\w/.]+:[\d-]+)</code>", html)
+    return re.findall(r">([\w/.]+:[\d-]+)</samp>", html)
 
 
 def test_the_controls_come_with_the_table_for_those_who_have_none(browser, cell):

@@ -18,8 +18,9 @@ from agent_magics.policy import Answer
 from agent_magics.ports import Request
 from agent_magics.providers import recording_lines
 from agent_magics.providers.manners import manner_of
+from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import load_recording, read_recording
-from agent_magics.providers.replay import Replay, ReplayModel
+from agent_magics.providers.replay import ReplayModel
 from tests.replaykit import HERE, Studio
 from tests.turns import Log, Scene, Spy
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from agent_magics.errors import ConfigError, UsageProblem
 from agent_magics.extension import loaded
 from agent_magics.extension.config import read_configuration
 from agent_magics.magics.completion import Words, candidates
+from agent_magics.magics.mcp_commands import COMMANDS
 from agent_magics.magics.mcp_words import prompt_words
 from agent_magics.magics.services import ModelChoice
 from agent_magics.messages import Assistant, ToolResult
@@ -405,3 +407,25 @@ def test_loading_the_extension_imports_no_sdk():
     subprocess.run(
         [sys.executable, "-c", program], check=True, env={**os.environ}, capture_output=True
     )
+
+
+# -- the page
+
+
+PAGE = (HERE.parent / "docs" / "mcp.md").read_text(encoding="utf-8")
+
+
+def test_the_configurations_of_the_page_are_without_fault(home):
+    for name in ("mcp.md", "configuration.md"):
+        text = (HERE.parent / "docs" / name).read_text(encoding="utf-8")
+        examples = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        assert examples
+        for example in examples:
+            (home / "config.yaml").write_text(example, encoding="utf-8")
+            assert read_configuration(home / "config.yaml", Path.cwd()).problems == ()
+
+
+def test_the_page_names_every_command():
+    told = {word for line in re.findall(r"`%agent mcp ([^`]+)`", PAGE) for word in line.split()[:1]}
+    assert set(COMMANDS) - told == {"disable", "remove"}  # which stand beside their opposites
+    assert told <= set(COMMANDS)

@@ -282,6 +282,20 @@ def test_a_server_may_not_ask_our_model(tmp_path):
     assert "Sampling not supported" in with_servers(tmp_path, work, faulty("samples")).text
 
 
+def test_an_interrupt_while_servers_start_leaves_them_starting(tmp_path):
+    async def main(rig):
+        waiting = asyncio.create_task(rig.ready())
+        await until(lambda: rig.servers.state("late").word == "starting")
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert waiting.cancelled()
+        await rig.ready()
+        return sorted(rig.tools)
+
+    with running(tmp_path, faulty("late", "2")) as rig:
+        assert asyncio.run(main(rig)) == ["mcp__late__go"]
+
+
 # -- faults
 
 

@@ -6,6 +6,7 @@ python -m tests.test_notebooks [NAME…]      executes them anew and stores the 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from agent_magics.providers.recording import spaced
 from agent_magics.providers.recording_lines import read_recording
@@ -42,6 +44,35 @@ def test_a_notebook_runs_and_gives_the_outputs_it_is_stored_with(name, tmp_path,
             f"cell {old.id} of {name} gives another output than it is stored with; "
             f"if that is right: python -m tests.test_notebooks {name}"
         )
+
+
+WRITE = {"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "a"}}]}
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("code", "clicks", "says"),
+    [
+        ("%%agent\nWrite.", (), "no click answers this question"),
+        ("1 + 1", ("Approve",), "no question for 'Approve'"),
+        ("1 / 0", (), "ZeroDivisionError"),
+    ],
+)
+def test_a_run_fails_where_questions_and_clicks_do_not_fit_or_a_cell_fails(
+    code, clicks, says, tmp_path, monkeypatch
+):
+    without_settings_of_the_person(monkeypatch)
+    source = tmp_path / "source"
+    (source / "recordings").mkdir(parents=True)
+    lines = ({"agent_magics_recording": 1}, {"prompt": "Write.", "step": 0, "reply": WRITE})
+    text = "\n".join(json.dumps(line) for line in lines)
+    (source / "recordings" / "r.jsonl").write_text(text, encoding="utf-8")
+    cells = ["%load_ext agent_magics\n%agent model replay:recordings/r.jsonl", code]
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    notebook.cells[1].metadata["example"] = {"clicks": list(clicks)}
+    nbformat.write(notebook, source / "n.ipynb")
+    with pytest.raises(AssertionError, match=says):
+        executed("n", tmp_path, source)
 
 
 def without_settings_of_the_person(patch: pytest.MonkeyPatch) -> None:
@@ -113,6 +144,8 @@ def test_a_recording_can_be_read_and_its_notebook_asks_what_it_answers(path):
 
 
 if __name__ == "__main__":
+    if unknown := set(sys.argv[1:]) - set(names()):
+        sys.exit(f"There is no notebook {min(unknown)!r}; there are: {', '.join(names())}.")
     with pytest.MonkeyPatch.context() as patch:
         without_settings_of_the_person(patch)
         for chosen in sys.argv[1:] or names():

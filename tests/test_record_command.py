@@ -98,7 +98,7 @@ def test_a_file_that_is_no_recording_is_left_as_it_is(shell, magics):
         ("~/.ssh/config", "may hold secrets"),
         ("nowhere/new.jsonl", "No such file"),
         ("a\0b", "null"),
-        ("~nobody-at-all/x", "cannot be recorded to"),
+        ("~nobody-at-all/x", "cannot be written to"),
     ]:
         with pytest.raises(UsageProblem, match=why):
             magic(shell, "agent", f"record {name}")
@@ -121,7 +121,7 @@ def test_two_kernels_cannot_record_to_one_file(shell, magics):
         magic(shell, "agent", "record other.jsonl")
     second = InteractiveShell()
     agent_magics.load_ipython_extension(second)
-    with pytest.raises(UsageProblem, match="being recorded to already"):
+    with pytest.raises(UsageProblem, match="being written to already"):
         magic(second, "agent", "record new.jsonl")
     agent_magics.unload_ipython_extension(second)
 
@@ -159,7 +159,7 @@ def test_strict_ends_the_cell_with_an_error_and_keeps_the_result(shell, magics):
     recorded(shell)
     Path("added.txt").touch()
     magics.replay_strict = True
-    with pytest.raises(ReplayDiffers, match=r"new\.jsonl has 1 difference, shown above: result"):
+    with pytest.raises(ReplayDiffers, match=r"(?s)new\.jsonl has 1 difference .*\+added\.txt"):
         magic(shell, "agent", "--model replay:new.jsonl", "What is here?")
     assert magics.session.last.text == "A corner shop."
     with pytest.raises(ReplayDiffers, match="no answer to this prompt"):
@@ -260,3 +260,9 @@ def test_map_plays_a_recording_in_its_threads(home):
 
 def test_nothing_to_test_where_a_recording_answers(shell, magics, capsys):
     assert "a recording answers, not a model" in say(shell, capsys, "test")
+
+
+def test_a_recording_that_cannot_be_played_leaves_the_model_as_it_is(shell, magics):
+    with pytest.raises(UsageProblem, match="does not exist"):
+        magic(shell, "agent", "model replay:none.jsonl")
+    assert magics.choice().name == "replay:model.jsonl"

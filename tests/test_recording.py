@@ -11,8 +11,9 @@ from agent_magics.errors import ConfigError
 from agent_magics.messages import Assistant, ToolCall, ToolResult, User
 from agent_magics.ports import Request
 from agent_magics.providers.demonstration import MANNER, NAME, demonstration
+from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import read_recording
-from agent_magics.providers.replay import Replay, ReplayModel
+from agent_magics.providers.replay import ReplayModel
 
 HEAD = {"agent_magics_recording": 1, "title": "t"}
 

@@ -24,7 +24,7 @@ def server():
 
 def asked(shell, server, model="tiny-1b", small="auto", cell="What is here?", line="", **spec):
     """The bodies of the requests that one cell makes."""
-    scenario = server.scenario(turns=0, final=3, **spec)
+    scenario = server.scenario(**{"turns": 0, "final": 3, **spec})
     agent = shell.magics_manager.registry["AgentMagics"]
     agent.base_url, agent.model, agent.small = scenario.url, model, small
     magic(shell, "agent", line, cell)
@@ -111,3 +111,13 @@ def test_a_skill_that_hides_the_file_tools_gets_no_map(shell, server, home):
 def test_a_setting_that_is_none_is_refused(shell):
     with pytest.raises(Exception, match="small"):
         shell.magics_manager.registry["AgentMagics"].small = "maybe"
+
+
+def test_calls_and_results_are_told_in_words_in_later_requests_too(shell, server):
+    bodies = asked(shell, server, cell="List.", turns=1, tool="ls")
+    assert len(bodies) >= 2
+    for body in bodies:
+        assert "tools" not in body
+        assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
+    later = [m["content"] for m in bodies[-1]["messages"]]
+    assert any("Result of ls:" in text for text in later)

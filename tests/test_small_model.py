@@ -17,15 +17,20 @@ from hypothesis import strategies as st
 
 from agent_magics.calls import Limits
 from agent_magics.context import estimated_tokens
-from agent_magics.errors import ToolError
+from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
 from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before
+from agent_magics.magics.services import ModelChoice
+from agent_magics.magics.small import small_for
 from agent_magics.messages import Assistant, Attachment, User, unanswered
 from agent_magics.policy import Policy, Rule
+from agent_magics.providers.scripted import ScriptedModel
 from agent_magics.providers.served import Served, served
 from agent_magics.providers.sizes import size_of
-from agent_magics.tool import ToolOutput
-from agent_magics.tools.briefing import brief, called_for, relative
+from agent_magics.scripting.options import checked
+from agent_magics.tool import Tool, ToolOutput
+from agent_magics.tools.briefing import brief, called_for, reading_first, relative
+from agent_magics.tools.changing import edit_tool
 from agent_magics.tools.mapping import workspace_map
 from agent_magics.tools.workspace import Workspace
 from tests.turns import Scene, Spy, call, calls
@@ -172,7 +177,7 @@ def test_a_map_says_what_is_in_each_file(tmp_path: Path) -> None:
     )
     text = workspace_map(workspace, 700)
     assert "README.md begins: # Shop Keeps books." in text
-    assert "shop/cart.py: Carts. | TAX, class Cart (One.), total() (Sum it up.)" in text
+    assert "shop/cart.py: Carts. | TAX = 19, class Cart (One.), total() (Sum it up.)" in text
     assert "data.csv: 2 rows; columns a, b" in text
     assert "book.ipynb: Means; notebook with 1 code cell and 1 others" in text
     assert "set.json: keys interval" in text
@@ -244,6 +249,28 @@ def test_results_and_errors_name_relative_paths() -> None:
     assert relative("nothing", "/") == "nothing"
 
 
+def test_an_edit_reads_by_itself_but_no_file_that_reading_would_ask_about(tmp_path: Path) -> None:
+    workspace = filled(tmp_path, {"a.py": "n = 45\n", ".env": "K=1\n"})
+    plain = edit_tool(workspace)
+    eager = reading_first(plain, workspace)
+
+    def made(tool: Tool, path: str, old: str) -> str:
+        arguments = {"path": path, "old": old, "new": "n = 60"}
+        try:
+            tool.preview(arguments)
+            return asyncio.run(tool.run(arguments, print)).text
+        except ToolError as error:
+            return str(error)
+
+    assert "read it first" in made(plain, "a.py", "n = 45")
+    assert "read it first" in made(eager, ".env", "K=1")
+    assert "nowhere" in made(eager, "a.py", "wholly else")
+    made(eager, "a.py", "n = 45")
+    assert (tmp_path / "a.py").read_text(encoding="utf-8") == "n = 60\n"
+    assert (tmp_path / ".env").read_text(encoding="utf-8") == "K=1\n"
+    assert "gone.py" in made(eager, "gone.py", "x")
+
+
 def test_tools_are_offered_when_the_prompt_calls_for_them() -> None:
     names = ("read", "delete", "fetch", "notebook_read", "todo")
     tools = [Spy(name).tool for name in names]
@@ -278,6 +305,10 @@ def test_a_call_after_a_change_is_no_repetition() -> None:
     assert made_before([test, edit], "run_shell", '{"n": 1}') is None
     assert made_before([step(), step("read")], "look", '{"n": 1}') == step()
     assert made_before([edit, step()], "look", '{"n": 3}') is None
+    failed = replace(edit, ok=False)
+    assert made_before([failed], "edit", '{"n": 2}') == failed
+    assert made_before([failed, step("read")], "edit", '{"n": 2}') is None
+    assert made_before([test, failed], "run_shell", '{"n": 1}') == test
 
 
 def test_the_closing_prompt_holds_question_and_results_once_each_as_data() -> None:
@@ -361,3 +392,44 @@ def test_a_refused_call_that_is_repeated_is_not_asked_about_again() -> None:
     scene.session.policy = Policy((Rule("write", "ask"),))
     result = small(scene)
     assert (result.text, len(scene.person.asked), write.ran) == ("Not done.", 1, [])
+
+
+def test_a_programs_word_about_small_models_is_checked() -> None:
+    assert checked({"small": "on"}).small == "on"
+    assert checked({}).small == "auto"
+    with pytest.raises(UsageProblem, match="small is one of auto, on, off"):
+        checked({"small": "maybe"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "configured", "size", "on"),
+    [
+        ("auto", "auto", 1.5, True),
+        ("auto", "auto", 7.0, False),
+        ("auto", "auto", None, False),
+        ("auto", "on", None, True),
+        ("auto", "off", 1.5, False),
+        ("off", "on", 1.5, False),
+        ("on", "off", 70.0, True),
+    ],
+)
+def test_the_kernels_word_goes_before_the_files_and_both_before_the_size(
+    setting: str, configured: str, size: float | None, on: bool
+) -> None:
+    def known() -> Served:
+        return Served(size, False, 4096, "a test")
+
+    choice = ModelChoice("m", "here", "so", ScriptedModel, served=known, small=configured)
+    small = small_for(setting, choice)
+    assert (small is not None) == on
+    if small is not None:
+        assert small.window == 4096
+        assert "no form for tool calls" in small.told()
+
+
+def test_nobody_is_asked_when_the_profile_is_off() -> None:
+    def known() -> Served:
+        raise AssertionError("asked")
+
+    assert small_for("off", ModelChoice("m", "here", "so", ScriptedModel, served=known)) is None
+    assert small_for("on", ModelChoice("m", "", "", ScriptedModel, True, served=known)) is None

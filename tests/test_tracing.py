@@ -176,8 +176,10 @@ def test_a_call_that_failed_or_did_not_run_is_an_error(spy, policy, outcome, kin
 
 def test_a_call_of_a_tool_that_is_not_there_is_an_error_too():
     memory = Memory()
-    memory.ask(Scene([calls(call("gone")), DONE]))
-    assert memory.spans()[2].attributes["error.type"] == "invalid"
+    memory.ask(Scene([calls(call("gone" * 100)), DONE]))
+    tool = memory.spans()[2]
+    assert tool.attributes["error.type"] == "invalid"
+    assert tool.name == f"execute_tool {'gone' * 16}"
 
 
 def test_a_turn_without_an_answer_is_an_error_of_turn_and_request():

@@ -14,7 +14,6 @@ from agent_magics.errors import ToolError
 from agent_magics.extension.config import Configuration, read_configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.kept import RulesFile
-from agent_magics.extension.keys import variables_of
 from agent_magics.extension.mcp_sources import McpSources
 from agent_magics.extension.models import ModelChooser
 from agent_magics.extension.plugged import PluggedChooser, PluggedFrontEnds
@@ -261,10 +260,10 @@ def make_services(
         return (*own, *plugins.tools())
 
     def keys() -> tuple[str, ...]:
-        """The variables that hold the keys of models."""
-        config = configuration()
-        named = (config.api_key_env, environment.source("api_key"), *variables_of(config.endpoints))
-        return (*filter(None, named), "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
+        """The variables that hold the keys of models, under whatever name."""
+        told = dict(pair.partition("=")[::2] for pair in choose.secrets())
+        held = {name for name, value in variables.items() if value and value in told.values()}
+        return (*told, *held, "AGENT_MAGICS_API_KEY", "OPENAI_API_KEY")
 
     sources = McpSources(
         lambda: configuration().mcp_servers,

@@ -18,9 +18,9 @@
     fetch_hosts: [localhost:8000]    # servers of your own network that fetch may ask
     sandbox: auto                    # of shell commands: off, auto, required
     sandbox_network: false           # whether commands in it may use the network
-    mcp_servers: {NAME: {…}}         # see config_mcp
-    mcpServers: {NAME: {…}}          # the same, as other programs write it
-    hooks: {before_call: [{command: [PROGRAM, ARGUMENT]}]}  # see config_hooks
+    mcp_servers: {NAME: {command: PROGRAM}}  # servers that bring tools, see config_mcp
+    mcpServers: {OTHER: {command: PROGRAM}}  # the same, as other programs write it
+    hooks: {turn_end: [{command: [PROGRAM]}]}  # commands that are told of calls and turns
     disabled_plugins: [NAME]         # installed packages, or names that they bring
 
 A rule is a tool's name and, behind a blank, a pattern for its operand (`*` is any text). A project

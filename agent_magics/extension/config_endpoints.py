@@ -12,6 +12,7 @@
         proxy: http://proxy:3128           # or {env: VARIABLE}, or none
         timeout: {connect: 10, first: 300, idle: 90}
         profile: vllm                      # or {like: vllm, stream: false}
+        small: on                          # the profile for small models: auto, on, off
 
 Only the user's own file has them. No secret stands in it: a key, a password in a URL, a header
 whose name says that it is one, each is refused with the remedy, and never repeated.
@@ -37,6 +38,7 @@ from agent_magics.extension.named_endpoints import (
     Value,
     Variable,
 )
+from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.providers.endpoint import Timeouts
 from agent_magics.providers.servers import SERVERS, server_named
 from agent_magics.tools.redaction import says_secret
@@ -52,7 +54,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _KEYS = ("api_key_env", "api_key_command", "api_key_keyring")
-_FIELDS = ("base_url", "model", *_KEYS, "headers", "ca_file", "proxy", "timeout", "profile")
+_FIELDS = (
+    "base_url",
+    "model",
+    *_KEYS,
+    "headers",
+    "ca_file",
+    "proxy",
+    "timeout",
+    "profile",
+    "small",
+)
 NO_KEY_HERE = (
     "a secret does not belong into a file: put it into a variable and name that with api_key_env, "
     "or into a password store (api_key_command) or the keyring (api_key_keyring)"
@@ -105,7 +117,15 @@ def _endpoint(reader: Reader, name: str, node: yaml.Node) -> NamedEndpoint:
         timeout=_timeouts(reader, parts["timeout"], where) if "timeout" in parts else Timeouts(),
         profile=read_profile(reader, parts["profile"], url, at) if "profile" in parts else None,
         server=server_name(parts.get("profile")),
+        small=_small(reader, parts["small"], where) if "small" in parts else "auto",
     )
+
+
+def _small(reader: Reader, node: yaml.Node, where: str) -> str:
+    value = reader.text(node, f"{where}.small").lower()
+    if value not in SMALL:
+        reader.wrong(node, f"{where}.small must be one of {', '.join(SMALL)}")
+    return value
 
 
 def _url(

@@ -99,10 +99,11 @@ class NamedChoice:
             endpoint=named.name,
             prepare=lambda: self.models.keys.prepare(named),
             price=lambda: self.price(model, named.base_url, named.name),
-            # No key is fetched for it: a server that wants one says nothing without.
+            # No key is fetched for it, and a server of this machine mostly wants none.
             served=lambda: self.served(
                 model, Endpoint(named.base_url, self.models.keys.known(named))
             ),
+            small=named.small,
         )
 
     def _only_named(self, named: NamedEndpoint) -> str:

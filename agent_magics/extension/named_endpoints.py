@@ -55,6 +55,7 @@ class NamedEndpoint:
         timeout: Bounds of silence.
         profile: What it takes; None: recognised by its URL.
         server: The known server whose name the profile has; empty: recognised by its URL.
+        small: Whether the profile for small models is on: `on`, `off`, or by the size (`auto`).
     """
 
     name: str
@@ -67,3 +68,4 @@ class NamedEndpoint:
     timeout: Timeouts = field(default_factory=Timeouts)
     profile: Profile | None = None
     server: str = ""
+    small: str = "auto"

@@ -16,8 +16,9 @@ from agent_magics.differences import Places
 from agent_magics.errors import ConfigError, UsageProblem
 from agent_magics.magics.services import ModelChoice
 from agent_magics.providers.manners import manner_of
+from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import read_recording
-from agent_magics.providers.replay import Replay, ReplayModel
+from agent_magics.providers.replay import ReplayModel
 
 PREFIX = "replay:"
 _OPTION = r"(?:tools=(?:run|recorded)|strict)"

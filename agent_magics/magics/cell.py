@@ -208,6 +208,9 @@ async def cell_turn(
         on_thread: Runs the person's functions where the program waits; None: on main, or elsewhere.
     """
     cell.session.policy = cell.policy
+    await services.mcp.ready(
+        lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
+    )
     model = choice.make()
     active = tuple((item.skill.name, item.skill.digest) for item in cell.active.skills)
     taped = services.tapes.turn(
@@ -222,9 +225,6 @@ async def cell_turn(
     if why := unbounded(limits, choice):
         renderer.show(Notice(why, "warning"))
     keep = _keeper(services, renderer)
-    await services.mcp.ready(
-        lambda line, wrong: renderer.show(Notice(line, "warning" if wrong else "info"))
-    )
     delegation = Delegation(policy=lambda: cell.session.policy)
     ready = prepared(cell, services, kernel, delegation)
     on_main = kernel.on_main if kernel is not None else on_thread
@@ -362,6 +362,10 @@ async def _closing(model: Model | None) -> AsyncIterator[None]:
 
 def preview_cell(cell: Cell, services: Services) -> View:
     """Exactly what `run_cell` would send first; nothing is sent."""
+    lines: list[str] = []
+    in_background(lambda: services.mcp.ready(lambda line, _wrong: lines.append(line)))
+    for line in lines:
+        print(line)
     ready = prepared(cell, services)
     return preview_view(
         ready.system,

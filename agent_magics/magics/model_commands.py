@@ -21,6 +21,8 @@ def model(magics: Controls, words: str) -> View | str:
     if words:
         if len(words.split()) > 1:
             raise UsageProblem(f"%agent model takes one name, not {words!r}.")
+        if words.startswith("replay:"):
+            magics.choice(words)  # a file that cannot be played leaves the model as it is
         magics.services.endpoints.forget_key(words)
         magics.use_model(words)
         return _line(magics.choice()) + _goes_on(magics)

@@ -67,6 +67,7 @@ class ModelChoice:
         endpoint: What the person calls the endpoint; empty: it has no name.
         price: What its tokens cost; None: not known. Looked up only then.
         served: What is known of it before it is asked; may ask a server of this machine.
+        small: What the configuration says of its endpoint about the profile for small models.
         prepare: Fetches what takes its time, on the thread that an interrupt reaches.
     """
 
@@ -78,6 +79,7 @@ class ModelChoice:
     endpoint: str = ""
     price: Callable[[], Price | None] = lambda: None
     served: Callable[[], Served] = Served
+    small: str = "auto"
     prepare: Callable[[], None] = lambda: None
 
 

@@ -22,7 +22,7 @@ from agent_magics.providers.served import TEMPLATE
 from agent_magics.providers.sizes import SMALL_BELOW
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
-from agent_magics.tools.briefing import brief, called_for
+from agent_magics.tools.briefing import brief, called_for, reading_first
 from agent_magics.tools.mapping import workspace_map
 from agent_magics.tools.workspace import Workspace
 
@@ -70,9 +70,10 @@ def small_for(setting: str, choice: ModelChoice) -> Small | None:
     """The profile for a model; None: it is off.
 
     Args:
-        setting: One of `SETTINGS`.
+        setting: One of `SETTINGS`; `auto` leaves it to what the configuration says.
         choice: The model; its server is asked, if it is on this machine.
     """
+    setting = choice.small if setting == "auto" else setting
     if setting == "off" or choice.scripted:
         return None
     known = choice.served()
@@ -111,7 +112,8 @@ def slim(
     def folder() -> str:
         return str(workspace.root())
 
-    return tuple(brief(t, folder) for t in called_for(tools, builtins, prompt, conversation))
+    chosen = called_for(tools, builtins, prompt, conversation)
+    return tuple(brief(reading_first(tool, workspace), folder) for tool in chosen)
 
 
 def slimmed(turn: Turn, small: Small) -> Turn:

@@ -16,6 +16,7 @@ from agent_magics.differences import Places
 from agent_magics.errors import ConfigError, ReplayDiffers, ToolError, UsageProblem
 from agent_magics.events import Event, ReplayCompared, TurnEnded
 from agent_magics.magics.own_files import Sort, opened
+from agent_magics.plain import visible
 from agent_magics.ports import Model
 from agent_magics.providers.recording_lines import (
     MAX_BYTES,
@@ -217,12 +218,11 @@ def checked(result: TurnResult) -> TurnResult:
     """
     compared = result.replay
     if compared is not None and compared.strict and compared.differences:
-        count = len(compared.differences)
-        things = "1 difference" if count == 1 else f"{count} differences"
-        raise ReplayDiffers(
-            f"The strict replay of {compared.file} has {things}, shown above: "
-            f"{compared.differences[0].kind}, {compared.differences[0].where}."
-        )
+        first, count = compared.differences[0], len(compared.differences)
+        # Where only the error is seen, as in a log of CI, it tells what is otherwise.
+        lines = "".join(f"\n  {line}" for line in first.lines())
+        told = f"{counted(count, 'difference')} from the recording. {first.kind}: {first.where}"
+        raise ReplayDiffers(visible(f"The strict replay of {compared.file} has {told}{lines}"))
     return result
 
 

@@ -36,7 +36,7 @@ def traced(
     """Trace the turn inside; spans that it left open are ended."""
     trace = opened(
         setting,
-        Where("agent_magics") if choice.scripted else where_of(choice.where),
+        _where(choice),
         session.id or session.name,
         services.workspace.redact,
         lambda text: renderer.show(Notice(text, "warning")),
@@ -48,3 +48,12 @@ def traced(
         yield Watched((trace.observe,), trace.inner)
     finally:
         trace.close()
+
+
+def _where(choice: ModelChoice) -> Where:
+    """Who answers; a plug-in's model names its provider before the colon."""
+    if choice.scripted:
+        return Where("agent_magics")
+    if choice.where.startswith("plug-in "):
+        return Where(choice.name.partition(":")[0])
+    return where_of(choice.where)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_magics.providers.manners import Manner
+from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import read_recording
-from agent_magics.providers.replay import Replay, ReplayModel
+from agent_magics.providers.replay import ReplayModel
 
 NAME = "demonstration"
 

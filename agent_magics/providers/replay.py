@@ -12,69 +12,31 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from agent_magics.differences import Comparison, Difference, Places, each_text, skill_differences
 from agent_magics.errors import ReplayDiffers
 from agent_magics.events import Event, Notice, TextDelta, TurnEnded
-from agent_magics.messages import Assistant, Conversation, ToolCall, ToolResult, User
+from agent_magics.messages import Assistant
 from agent_magics.ports import Request, Streamed
 from agent_magics.providers.manners import Manner
 from agent_magics.providers.outcomes import Outcome, Outcomes, compared, outcomes_in
-from agent_magics.providers.recording import Kind, Recording, Reply, Result
+from agent_magics.providers.playing import (
+    Lane,
+    Replay,
+    answers_since,
+    newest_prompt,
+    results_since,
+    same_arguments,
+)
+from agent_magics.providers.recording import Kind, Reply, Result
 
 PIECE, PIECES, PAUSE = 48, 100, 0.01
 """Characters of a streamed piece, pieces of a long answer, seconds between them: fast, but visibly
 a stream."""
 NO_VERDICT = json.dumps({"decision": "ask", "reason": "a recording approves nothing"})
 """What it says as a reviewer of calls: the person is asked."""
-
-
-@dataclass(slots=True)
-class Replay:
-    """A file that is played in one kernel: which of several turns with one prompt comes next.
-
-    Args:
-        recording: What it holds.
-        file: Its name, as the person gave it.
-        strict: Whether what is otherwise than recorded is an error.
-        tools: `run`, or `recorded`: calls are answered from the file.
-    """
-
-    recording: Recording
-    file: str
-    strict: bool = False
-    tools: str = "run"
-    _asked: Counter[tuple[Kind, str]] = field(default_factory=Counter)
-
-    def turn(self, kind: Kind, prompt: str) -> int | None:
-        """The turn to play; those with the same prompt in their order, then from the first again.
-
-        Raises:
-            LookupError: The file has none.
-        """
-        turns = self.recording.turns(kind, prompt)
-        if not turns:
-            raise LookupError(prompt)
-        number = self._asked[kind, prompt]
-        self._asked[kind, prompt] += 1
-        return turns[number % len(turns)]
-
-
-@dataclass(slots=True)
-class _Lane:
-    """One dialogue that is played: the turn's own, or a sub-agent's."""
-
-    kind: Kind
-    prompt: str
-    places: tuple[int, ...]
-    summaries: tuple[int, ...] = ()
-    step: int = 0
-    played: list[int] = field(default_factory=list)
-    calls: tuple[ToolCall, ...] = ()
-    waiting: list[tuple[str, Result]] = field(default_factory=list)
 
 
 class ReplayModel:
@@ -98,8 +60,8 @@ class ReplayModel:
         self._prompt: str | None = None
         self._skills: tuple[tuple[str, str], ...] = ()
         self._outcomes = Outcomes()
-        self._main: _Lane | None = None
-        self._task: _Lane | None = None
+        self._main: Lane | None = None
+        self._task: Lane | None = None
         self._summaries = 0
         self._differences: list[Difference] = []
         self._compared = 0
@@ -147,7 +109,7 @@ class ReplayModel:
         for exactly in (True, False):
             for lane in (self._task, self._main):
                 for item in lane.waiting if lane else ():
-                    if item[1].name == name and (not exactly or _same(item[0], arguments)):
+                    if item[1].name == name and (not exactly or same_arguments(item[0], arguments)):
                         lane.waiting.remove(item)  # type: ignore[union-attr]  # it has some
                         return item[1]
         return None
@@ -178,14 +140,14 @@ class ReplayModel:
                 return self._summary()
             case "task":
                 if len(request.conversation) == 1 or self._task is None:
-                    self._task = self._lane("task", _prompt(request.conversation))
+                    self._task = self._lane("task", newest_prompt(request.conversation))
                 return self._said(self._task, request, outcomes_in(request.conversation))
             case "answer":
-                prompt = self._prompt or _prompt(request.conversation)
-                lane = self._turn(prompt, _step(request.conversation))
+                prompt = self._prompt or newest_prompt(request.conversation)
+                lane = self._turn(prompt, answers_since(request.conversation))
                 return self._said(lane, request, self._outcomes.taken())
 
-    def _turn(self, prompt: str, step: int = 0) -> _Lane | None:
+    def _turn(self, prompt: str, step: int = 0) -> Lane | None:
         """The turn's own dialogue, which begins with its first request."""
         if self._main is None:
             self._main = self._lane("answer", prompt)
@@ -194,7 +156,7 @@ class ReplayModel:
                 self._compare_skills(self._main)
         return self._main
 
-    def _lane(self, kind: Kind, prompt: str) -> _Lane | None:
+    def _lane(self, kind: Kind, prompt: str) -> Lane | None:
         known = self._comparable_prompt(prompt)
         try:
             turn = self.replay.turn(kind, known)
@@ -202,15 +164,15 @@ class ReplayModel:
             return None
         recording = self.replay.recording
         summaries = recording.of_turn("summary", known, turn) if kind == "answer" else ()
-        return _Lane(kind, known, recording.of_turn(kind, known, turn), summaries)
+        return Lane(kind, known, recording.of_turn(kind, known, turn), summaries)
 
     def _said(
-        self, lane: _Lane | None, request: Request, outcomes: tuple[Outcome, ...]
+        self, lane: Lane | None, request: Request, outcomes: tuple[Outcome, ...]
     ) -> Assistant:
         if lane is None:
-            prompt = _prompt(request.conversation)
+            prompt = newest_prompt(request.conversation)
             return self._stopped(self._unknown(prompt), self._manner.unknown)
-        results = _results(request.conversation)
+        results = results_since(request.conversation)
         place = self.replay.recording.fitting(lane.places, lane.step, results)
         reply = None if place is None else self._reply(place)
         if reply and reply.message.calls and request.tool_choice == "none" and reply.turn is None:
@@ -228,7 +190,7 @@ class ReplayModel:
             self._differences += compared((), lane.calls, outcomes, self._clean, self._places)
         return self._played(lane, place, reply)
 
-    def _played(self, lane: _Lane, place: int, reply: Reply) -> Assistant:
+    def _played(self, lane: Lane, place: int, reply: Reply) -> Assistant:
         lane.played.append(place)
         lane.step += 1
         lane.calls = reply.message.calls
@@ -270,7 +232,7 @@ class ReplayModel:
         near = difflib.get_close_matches(prompt[:500], self.replay.recording.prompts, 1, 0.5)
         return Difference("prompt", "it has no answer to this prompt", "".join(near), prompt)
 
-    def _compare_skills(self, lane: _Lane) -> None:
+    def _compare_skills(self, lane: Lane) -> None:
         then = self._reply(lane.places[0]).skills
         if then is not None:
             self._compared += len(then)
@@ -299,29 +261,3 @@ def _unplayed(rest: Sequence[Reply]) -> Difference:
     words = said.text or ", ".join(f"call of {call.name}" for call in said.calls)
     count = "1 answer" if len(rest) == 1 else f"{len(rest)} answers"
     return Difference("unplayed", f"{count} of the recording", recorded=words)
-
-
-def _same(first: str, second: str) -> bool:
-    return bool(json.loads(first) == json.loads(second))
-
-
-def _prompt(conversation: Conversation) -> str:
-    return next((m.text for m in reversed(conversation) if isinstance(m, User)), "")
-
-
-def _step(conversation: Conversation) -> int:
-    """How many answers the newest prompt has had."""
-    step = 0
-    for message in conversation:
-        step = 0 if isinstance(message, User) else step + isinstance(message, Assistant)
-    return step
-
-
-def _results(conversation: Conversation) -> tuple[ToolResult, ...]:
-    """The results since the last answer."""
-    found: list[ToolResult] = []
-    for message in reversed(conversation):
-        if not isinstance(message, ToolResult):
-            break
-        found.append(message)
-    return tuple(reversed(found))

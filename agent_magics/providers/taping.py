@@ -97,7 +97,7 @@ class TurnTape:
     ) -> Reply:
         results = tuple(recorded(item, self._private, self.places) for item in outcomes)
         return Reply(
-            self._clean(prompt),
+            self._clean(prompt).strip(),
             step,
             self._cleaned(message),
             kind=kind,

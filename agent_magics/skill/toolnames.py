@@ -114,15 +114,15 @@ def entries(value: object) -> tuple[str, ...] | None:
 
 
 def our_name(entry: str, known: Collection[str]) -> str:
-    """The built-in tool that an entry means, or the empty text.
+    """The built-in tool that an entry means, or the tool of an MCP server; or the empty text.
 
     Args:
         entry: `read`, `Read`, `Bash(git:*)`, `list_directory`.
         known: The built-in tools there are.
     """
     name = entry.partition("(")[0]
-    if name in known:
-        return name
+    if name in known or name.startswith("mcp__"):
+        return name  # which tools a server has is known only when it runs
     folded = name.casefold()
     ours = _OURS.get(folded, folded)
     return ours if ours in known else ""

@@ -7,13 +7,17 @@ said, never what a call may do.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from agent_magics.errors import ToolError
-from agent_magics.messages import JSON, Assistant, Conversation
+from agent_magics.messages import JSON, Assistant, Conversation, Display
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
+from agent_magics.tools.documents import MAX_WHOLE, opened
+from agent_magics.tools.workspace import Workspace
 
 CORE = frozenset(("ls", "glob", "read", "grep", "write", "edit", "run_shell", "python"))
 """What is always offered, where it is there at all."""
@@ -78,6 +82,33 @@ def brief(tool: Tool, folder: Callable[[], str]) -> Tool:
 
     first = tool.description.strip().partition("\n")[0]
     return replace(tool, description=first, parameters=_short(tool.parameters), run=run)
+
+
+def reading_first(tool: Tool, workspace: Workspace) -> Tool:
+    """`edit` as a tool that reads a file by itself which the model has not read.
+
+    Small models edit what they know from the prompt. The old text must still be there, exactly
+    and once, so nothing is changed that the model has not named.
+    """
+    if tool.name != "edit" or tool.skill:
+        return tool
+
+    def look(arguments: Arguments) -> None:
+        with suppress(OSError, ToolError):
+            path = workspace.resolve(arguments["path"])
+            if not workspace.was_read(path) and not workspace.guarded(path, write=False):
+                with opened(path, workspace.shown(path)) as file:
+                    workspace.note(path, file.read(MAX_WHOLE))
+
+    def preview(arguments: Arguments) -> tuple[Display, ...]:
+        look(arguments)
+        return tool.preview(arguments)
+
+    async def run(arguments: Arguments, report: Report) -> ToolOutput:
+        await asyncio.to_thread(look, arguments)
+        return await tool.run(arguments, report)
+
+    return replace(tool, preview=preview, run=run)
 
 
 def relative(text: str, folder: str) -> str:

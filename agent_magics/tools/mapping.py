@@ -34,12 +34,15 @@ LONGEST = 300
 README = 500
 """Characters of the README's beginning."""
 
-_DOCSTRING = re.compile(r'(?:\s|#[^\n]*\n)*[rRuU]?(?:"""|\'\'\'|")\s*([^\n"\']+)')
+_DOCSTRING = re.compile(
+    r'(?:\s|#[^\n]*\n)*[rRuU]?(?:"""|\'\'\'|")[ \t]*\n?[ \t]*([^\n]+?)(?:"""|\'\'\'|"?$)',
+    re.MULTILINE,
+)
 _TOP = re.compile(
     r"^(?:export\s+)?(?:pub\s+)?(?:async\s+)?"
     r"(def|class|function|func|fn|struct|interface|trait|enum)\s+(\w+)[^\n]*"
-    r'(?:\n\s+[rRuU]?(?:"""|\'\'\')\s*([^\n"\']+))?'
-    r"|^([A-Z][A-Z0-9_]{2,})\s*(?::[^=\n]+)?=",
+    r'(?:\n[ \t]+[rRuU]?(?:"""|\'\'\')[ \t]*\n?[ \t]*([^\n]+?)(?:"""|\'\'\'|$))?'
+    r"|^([A-Z][A-Z0-9_]{2,})[ \t]*(?::[^=\n]+)?=(?:[ \t]*([\d._]{1,12})[ \t]*$)?",
     re.MULTILINE,
 )
 _CODE = frozenset((
@@ -165,9 +168,9 @@ _Told = tuple[str, tuple[tuple[str, str], ...]]
 def _code(text: str) -> _Told:
     doc = _DOCSTRING.match(text)
     names: list[tuple[str, str]] = []
-    for kind, name, told, constant in _TOP.findall(text):
+    for kind, name, told, constant, value in _TOP.findall(text):
         if constant:
-            names.append((constant, ""))
+            names.append((f"{constant} = {value}" if value else constant, ""))
         else:
             names.append((f"class {name}" if kind == "class" else f"{name}()", told))
     return (doc.group(1) if doc else ""), tuple(names)

@@ -40,6 +40,9 @@ MISSING = (
     "%config AgentMagics.tracing = 'auto'"
 )
 
+LONGEST_NAME = 64
+"""Characters of a tool's name (the providers' limit); a model may ask for one of any length."""
+
 
 @dataclass(slots=True)
 class TurnTrace:
@@ -206,6 +209,7 @@ class TurnTrace:
         if self.agent is None:
             return None
         decision, by = self.judged.get(ident, ("", ""))
+        name = name[:LONGEST_NAME]
         span = self.told.span(
             f"execute_tool {name}",
             self.agent,

@@ -150,7 +150,7 @@ def _in_child(contestant: str, python: Path, job: dict[str, Any], seconds: float
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": path, "HOME": job["scratch"]},
+        env=_environment(path, job["scratch"]),
         start_new_session=True,
     ) as process:
         try:
@@ -165,6 +165,13 @@ def _in_child(contestant: str, python: Path, job: dict[str, Any], seconds: float
         return _failed(f"no result: {said[-1] if said else 'nothing was said'}", 0.0)
     result: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
     return result
+
+
+def _environment(path: str, home: str) -> dict[str, str]:
+    """Nothing of the person who runs the benchmark gets in."""
+    gone = ("OPENAI_", "AGENT_MAGICS_", "XDG_", "JPY_")
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(gone)}
+    return {**mine, "PYTHONPATH": path, "HOME": home, "IPYTHONDIR": f"{home}/ipython"}
 
 
 def _failed(why: str, seconds: float) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from docs.generating.markdown import code, page, prose, table
 INTRODUCTION = """\
 `import agent_magics` costs next to nothing; each of these is imported when it is first used. How
 they are used is said in [Scripts and many inputs](../scripts.md); `@tool` in [Writing
-skills](../skills.md)."""
-FUNCTIONS = ("run", "arun", "map", "tool")
+skills](../skills.md), `@hook` in [Hooks](../hooks.md)."""
+FUNCTIONS = ("run", "arun", "map", "tool", "hook")
 VALUES: tuple[type, ...] = (
     TurnResult,
     CallRecord,

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+import openai  # noqa: F401  # what a peer has imported before its session begins, ours has, too
 from child import main
+from IPython.core.interactiveshell import InteractiveShell
+
+SHELL = InteractiveShell.instance()
+SHELL.run_line_magic("load_ext", "agent_magics")
 
 
 def work(job: dict[str, Any]) -> tuple[str, list[str]]:
-    for name in list(os.environ):
-        if name.startswith(("OPENAI_", "AGENT_MAGICS_")):
-            del os.environ[name]
-    os.environ["AGENT_MAGICS_CONFIG"] = f"{job['scratch']}/config.yaml"
-    os.environ["AGENT_MAGICS_DATA"] = f"{job['scratch']}/data"
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "agent_magics")
     settings = {
         "base_url": job["base_url"],
         "model": job["model"],
@@ -27,12 +22,10 @@ def work(job: dict[str, Any]) -> tuple[str, list[str]]:
         **job["settings"],
     }
     for name, value in settings.items():
-        shell.run_line_magic("config", f"AgentMagics.{name} = {value!r}")
+        SHELL.run_line_magic("config", f"AgentMagics.{name} = {value!r}")
     options = f"--skill {job['skill']} --out result" if job["skill"] else "--out result"
-    try:
-        shell.run_cell_magic("agent", options, job["prompt"])
-    finally:
-        result = shell.user_ns.get("result")
+    SHELL.run_cell_magic("agent", options, job["prompt"])
+    result = SHELL.user_ns["result"]
     return result.text, [call.name for call in result.calls if call.ran is not None]
 
 
