@@ -57,3 +57,8 @@ class Price:
         fresh = max(0, usage.input - usage.cached)
         spent = fresh * rates.input + usage.cached * rates.cached + usage.output * rates.output
         return spent / MILLION
+
+
+def total_cost(before: float | None, more: float | None) -> float | None:
+    """The sum of what is known; None: nothing is."""
+    return before if more is None else (before or 0.0) + more

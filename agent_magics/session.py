@@ -53,6 +53,7 @@ from agent_magics.namespace.changes import folded
 from agent_magics.plain import visible
 from agent_magics.policy import Answer, Policy
 from agent_magics.ports import Model, Renderer
+from agent_magics.pricing import total_cost
 from agent_magics.tool import Tool
 
 
@@ -326,8 +327,7 @@ class Session:
                 record.replay = comparison
             case TurnEnded():
                 record.ended = event
-                if event.cost is not None:
-                    self.cost = (self.cost or 0.0) + event.cost
+                self.cost = total_cost(self.cost, event.cost)
             case _:
                 pass
 

@@ -138,6 +138,13 @@ def test_a_base_url_that_is_none_is_refused(tmp_path, line, words):
     assert "secretword" not in problems[0]
 
 
+@pytest.mark.parametrize("line", [f"api_key: {KEY}", f"api_key_env: {KEY}"])
+def test_a_key_beside_the_endpoints_is_refused_with_the_remedy_too(tmp_path, line):
+    (problem,) = read(tmp_path, line).problems
+    assert "api_key_command" in problem
+    assert KEY not in problem
+
+
 def test_a_name_with_a_slash_would_not_be_found_again_and_is_refused(tmp_path):
     config = read(tmp_path, "endpoints:\n  a/b: {base_url: 'http://h/v1'}\n")
     assert "an endpoint's name has letters" in config.problems[0]

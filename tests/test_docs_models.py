@@ -13,12 +13,8 @@ from agent_magics.providers.servers import SERVERS, server_at
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "models.md").read_text(encoding="utf-8")
-OTHER = (
-    (DOCS / "configuration.md")
-    .read_text(encoding="utf-8")
-    .partition("## Endpoints")[2]
-    .partition("\n## ")[0]
-)
+WHOLE = (DOCS / "configuration.md").read_text(encoding="utf-8")
+OTHER = WHOLE.partition("## Endpoints and prices")[2].partition("\n## ")[0]
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE + OTHER, re.DOTALL | re.MULTILINE)
 
 

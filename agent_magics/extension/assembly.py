@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import platformdirs
 
@@ -141,6 +141,7 @@ def make_services(
     environment: Environment,
     variables: Mapping[str, str],
     learnt: Learnt | None = None,
+    fetched: dict[Any, str] | None = None,
 ) -> Services:
     """Everything the magics of one shell, or one turn of a program, talk to.
 
@@ -150,6 +151,7 @@ def make_services(
         environment: What the process's environment says.
         variables: The environment itself, for the variable that a configuration names.
         learnt: What endpoints taught earlier turns of the same program.
+        fetched: Keys of named endpoints that they have fetched.
     """
     config_file = (
         environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
@@ -213,7 +215,13 @@ def make_services(
 
     requests = RequestLog(redactor=lambda: workspace.redactor())
     choose = ModelChooser(
-        environment, variables, configuration, learnt=learnt or Learnt(), root=root, log=requests
+        environment,
+        variables,
+        configuration,
+        learnt=learnt or Learnt(),
+        root=root,
+        log=requests,
+        kept={} if fetched is None else fetched,
     )
     sandbox = Sandbox(
         lambda: configuration().sandbox_setting(magics.sandbox, magics.sandbox_network),

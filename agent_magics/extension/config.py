@@ -38,7 +38,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent_magics.errors import ConfigError
-from agent_magics.extension.config_endpoints import chosen_endpoint, read_endpoints
+from agent_magics.extension.config_endpoints import (
+    NO_KEY_HERE,
+    chosen_endpoint,
+    read_endpoints,
+    variable_name,
+)
 from agent_magics.extension.config_hooks import read_hooks
 from agent_magics.extension.config_mcp import KEYS as MCP_KEYS
 from agent_magics.extension.config_mcp import mcp_servers
@@ -179,14 +184,7 @@ def _read(
     reader = Reader(shown, source)
     entries = reader.mapping(nodes, "the file")
     for name, node in entries.items():
-        if name not in keys and source == "project" and name in USER_KEYS:
-            reader.wrong(
-                node,
-                f"unknown key {name!r} in a project's file: only your own config.yaml may have "
-                f"it; there are: {', '.join(keys)}",
-            )
-        elif name not in keys:
-            reader.wrong(node, f"unknown key {name!r}; there are: {', '.join(keys)}")
+        _known(reader, name, node, keys)
 
     def read(name: str, how: Callable[[yaml.Node], T], default: T) -> T:
         return how(entries[name]) if name in entries and name in keys else default
@@ -204,7 +202,7 @@ def _read(
     result = Configuration(
         model=text("model"),
         base_url=text("base_url"),
-        api_key_env=text("api_key_env"),
+        api_key_env=read("api_key_env", lambda node: variable_name(reader, node), ""),
         endpoint=read("endpoint", lambda node: chosen_endpoint(reader, node, endpoints), ""),
         endpoints=endpoints,
         prices=read("prices", lambda node: read_prices(reader, node), ()),
@@ -240,6 +238,23 @@ def _read(
         hooks=result.hooks,
         disabled_plugins=result.disabled_plugins,
     )
+
+
+def _known(reader: Reader, name: str, node: yaml.Node, keys: tuple[str, ...]) -> None:
+    """Note a key that this file cannot have, and why."""
+    there = f"there are: {', '.join(keys)}"
+    if name in keys:
+        return
+    if name == "api_key":
+        reader.wrong(node, f"api_key: {NO_KEY_HERE}")
+    elif name in USER_KEYS:
+        reader.wrong(
+            node,
+            f"unknown key {name!r} in a project's file: only your own config.yaml may have it; "
+            f"{there}",
+        )
+    else:
+        reader.wrong(node, f"unknown key {name!r}; {there}")
 
 
 def _grave(problems: list[str]) -> bool:

@@ -65,7 +65,7 @@ _FIELDS = (
     "profile",
     "small",
 )
-_REMEDY = (
+NO_KEY_HERE = (
     "a secret does not belong into a file: put it into a variable and name that with api_key_env, "
     "or into a password store (api_key_command) or the keyring (api_key_keyring)"
 )
@@ -101,7 +101,7 @@ def _endpoint(reader: Reader, name: str, node: yaml.Node) -> NamedEndpoint:
     parts = reader.mapping(node, where)
     for key, value in parts.items():
         if key in ("api_key", "key", "token", "password"):
-            reader.wrong(value, f"{where}.{key}: {_REMEDY}")
+            reader.wrong(value, f"{where}.{key}: {NO_KEY_HERE}")
         elif key not in _FIELDS:
             reader.wrong(value, f"{where} has no {key!r}; it has: {', '.join(_FIELDS)}")
     url = _url(reader, name, node, parts, where)
@@ -141,7 +141,7 @@ def _url(
         return server.url
     url, at = reader.text(parts["base_url"], f"{where}.base_url"), parts["base_url"]
     if _has_password(url):
-        reader.wrong(at, f"{where}.base_url holds a user or password: {_REMEDY}")
+        reader.wrong(at, f"{where}.base_url holds a user or password: {NO_KEY_HERE}")
     elif problem := _no_url(url):
         reader.wrong(at, f"{where}.base_url {problem}; it looks like https://host/v1")
     return url
@@ -186,10 +186,15 @@ def _key(reader: Reader, parts: Mapping[str, yaml.Node], where: str) -> KeySourc
     return Keyring(service, user)
 
 
+def variable_name(reader: Reader, node: yaml.Node) -> str:
+    """The name that `api_key_env` of the file itself has."""
+    return _variable(reader, node, reader.text(node, "api_key_env"), "api_key_env").name
+
+
 def _variable(reader: Reader, node: yaml.Node, name: str, where: str) -> Variable:
     """A variable's name; what looks like the key itself is not repeated."""
     if looks_like_key(name) or not _VARIABLE.fullmatch(name) or len(name) > 60:
-        reader.wrong(node, f"{where} is the name of a variable, not the key itself: {_REMEDY}")
+        reader.wrong(node, f"{where} is the name of a variable, not the key itself: {NO_KEY_HERE}")
         return Variable("")
     return Variable(name)
 
@@ -208,7 +213,7 @@ def _command(reader: Reader, node: yaml.Node, where: str) -> Command:
     if not words or not words[0]:
         reader.wrong(node, f"{where} is empty")
     elif any(looks_like_key(word) for word in words):
-        reader.wrong(node, f"{where} holds what looks like a key: {_REMEDY}")
+        reader.wrong(node, f"{where} holds what looks like a key: {NO_KEY_HERE}")
     return Command(words)
 
 

@@ -10,6 +10,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_magics.errors import UsageProblem
+from agent_magics.providers.endpoint import Endpoint
+from agent_magics.providers.place import shown_url
+
 LARGEST = 64 * 1024
 """Bytes of a file that are read."""
 
@@ -49,6 +53,28 @@ def believed(variables: Mapping[str, str], root: Path) -> tuple[Mapping[str, str
     theirs = project_variables(root)
     dropped = tuple(n for n in DECIDING if n in theirs and variables.get(n) == theirs[n])
     return {n: v for n, v in variables.items() if n not in dropped}, dropped
+
+
+def not_the_projects(url: tuple[str, str], key: tuple[str, str], root: Path) -> None:
+    """Refuse to send a person's key where a project's `.env` says; whoever wrote it would get it.
+
+    Args:
+        url: The variable that gave the base URL, and its value; empty where none did.
+        key: Likewise for the key.
+        root: The folder that is worked in.
+
+    Raises:
+        UsageProblem: The URL stands in the file, and the key does not.
+    """
+    if not url[1] or not key[1] or Endpoint(url[1]).is_local:
+        return
+    theirs = project_variables(root)
+    if theirs.get(url[0]) == url[1] and theirs.get(key[0]) != key[1]:
+        raise UsageProblem(
+            f"{url[0]} comes from this project's .env and leads to {shown_url(url[1])}; your key "
+            f"from {key[0]} is not sent there. If you trust it, name that endpoint in your "
+            "config.yaml (see docs/models.md), or set %config AgentMagics.base_url."
+        )
 
 
 def _folders(root: Path) -> list[Path]:

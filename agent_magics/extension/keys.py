@@ -32,12 +32,13 @@ class Keys:
         variables: The environment.
         run: Runs a command that prints a key.
         keyring: Asks the keyring for a service and a user.
+        kept: What a command or the keyring gave; shared where many turns run at once.
     """
 
     variables: Mapping[str, str]
     run: Callable[[Sequence[str]], str] = printed_key
     keyring: Callable[[str, str], str] = keyring_password
-    _kept: dict[tuple[str, KeySource], str] = field(default_factory=dict, repr=False)
+    kept: dict[tuple[str, KeySource], str] = field(default_factory=dict, repr=False)
 
     def of(self, endpoint: NamedEndpoint) -> str:
         """The endpoint's key; empty if it needs none. May run a command, or wait for a person.
@@ -55,8 +56,17 @@ class Keys:
                 key = self.run(words)
             case Keyring(service, user):
                 key = self.keyring(service, user).strip()
-        self._kept[endpoint.name, endpoint.key] = key
+        self.kept[endpoint.name, endpoint.key] = key
         return key
+
+    def prepare(self, endpoint: NamedEndpoint) -> None:
+        """Fetch a key that takes its time, where an interrupt ends the wait at once.
+
+        Raises:
+            UsageProblem: See `of`.
+        """
+        if isinstance(endpoint.key, Command | Keyring):
+            self.of(endpoint)
 
     def known(self, endpoint: NamedEndpoint) -> str:
         """The key as far as it is known without running anything; empty if it is not."""
@@ -66,12 +76,12 @@ class Keys:
             case Variable(name):
                 return self.variables.get(name, "").strip()
             case source:
-                return self._kept.get((endpoint.name, source), "")
+                return self.kept.get((endpoint.name, source), "")
 
     def forget(self, name: str) -> None:
         """Ask for an endpoint's key again when it is needed next: keys run out."""
-        for entry in [entry for entry in self._kept if entry[0] == name]:
-            del self._kept[entry]
+        for entry in [entry for entry in self.kept if entry[0] == name]:
+            del self.kept[entry]
 
     def value(self, value: Value, what: str) -> str:
         """A text of the configuration, or of the variable that it names.
@@ -88,15 +98,23 @@ class Keys:
 
     def secrets(self, endpoints: Iterable[NamedEndpoint]) -> tuple[str, ...]:
         """All that is known and must not be passed on, each `NAME=value`; runs nothing."""
-        found = [f"{_word(name)}_KEY={key}" for (name, _), key in self._kept.items() if key]
-        for endpoint in endpoints:
-            named = [endpoint.key, endpoint.proxy, *endpoint.headers.values()]
-            found.extend(
-                f"{source.name}={value.strip()}"
-                for source in named
-                if isinstance(source, Variable) and (value := self.variables.get(source.name))
-            )
+        found = [f"{_word(name)}_KEY={key}" for (name, _), key in self.kept.items() if key]
+        found.extend(
+            f"{name}={value.strip()}"
+            for name in variables_of(endpoints)
+            if (value := self.variables.get(name))
+        )
         return tuple(found)
+
+
+def variables_of(endpoints: Iterable[NamedEndpoint]) -> tuple[str, ...]:
+    """The variables in which endpoints have their keys and other secrets."""
+    return tuple(
+        source.name
+        for endpoint in endpoints
+        for source in (endpoint.key, endpoint.proxy, *endpoint.headers.values())
+        if isinstance(source, Variable)
+    )
 
 
 def source_of(source: KeySource | None) -> str:

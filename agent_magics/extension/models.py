@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent_magics.errors import UsageProblem
 from agent_magics.extension.config import Configuration
 from agent_magics.extension.config_prices import price_of
-from agent_magics.extension.dotenv import project_variables
+from agent_magics.extension.dotenv import not_the_projects
 from agent_magics.extension.environment import Environment
-from agent_magics.extension.keys import Keys, source_of
+from agent_magics.extension.keys import Keys
+from agent_magics.extension.named_choice import NamedChoice
 from agent_magics.extension.named_endpoints import NamedEndpoint
 from agent_magics.extension.named_models import NamedModels, environment_proxy, listed
 from agent_magics.extension.replays import PREFIX as REPLAY
@@ -30,7 +32,6 @@ from agent_magics.providers.demonstration import demonstration
 from agent_magics.providers.endpoint import Endpoint, Learnt
 from agent_magics.providers.exchanges import RequestLog
 from agent_magics.providers.local import Found, find_servers
-from agent_magics.providers.place import shown_url
 from agent_magics.providers.prices import library_price
 from agent_magics.providers.profiles import OPENAI_URL
 from agent_magics.providers.served import Served, by_name, served
@@ -55,6 +56,7 @@ class ModelChooser:
         root: The workspace: recordings are looked for in it, and its `.env` must not decide where
             a key goes.
         log: Writes requests while somebody wants it.
+        kept: Keys that commands and the keyring gave; see `Keys`.
     """
 
     environment: Environment
@@ -65,8 +67,9 @@ class ModelChooser:
     learnt: Learnt = field(default_factory=Learnt)
     root: Callable[[], Path] = Path.cwd
     log: RequestLog = field(default_factory=RequestLog)
-    _replays: Replays = field(default_factory=Replays)
+    kept: dict[Any, str] = field(default_factory=dict, repr=False)
     named: NamedModels = field(init=False)
+    _replays: Replays = field(default_factory=Replays)
     _found: tuple[Found, ...] = ()
     _looked: float | None = None
     _keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -74,7 +77,7 @@ class ModelChooser:
     _made: dict[tuple[str, Endpoint], Model] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        keys = Keys(self.variables)
+        keys = Keys(self.variables, kept=self.kept)
         self.named = NamedModels(self.configuration, keys, self.variables, listed)
 
     def __call__(self, settings: ModelSettings) -> ModelChoice:
@@ -97,21 +100,22 @@ class ModelChooser:
         )
         if model.startswith(REPLAY):
             return self._replay(model, f"model from {model_from}", settings)
-        if (named := self._wanted(config, settings)) is not None:
-            return self._at_named(*named, settings)
+        by_name = NamedChoice(self.named, environment, self._model, self._price, self._served)
+        if (named := by_name.wanted(config, settings)) is not None:
+            return by_name.choice(*named, settings)
         base_url, url_from = _first(
             (settings.base_url, "%config AgentMagics.base_url"),
             (config.base_url, "your config.yaml"),
             (environment.base_url, environment.source("base_url")),
         )
         key, key_from = self._key(config)
-        self._not_of_the_project(base_url, url_from, key, key_from)
+        if url_from == environment.source("base_url"):
+            not_the_projects((url_from, base_url), (key_from, key), self.root())
         if base_url or key:
             where = (base_url, url_from, key, key_from)
             return self._endpoint(model, model_from, *where, settings)
-        found = self._servers()
-        if found:
-            return self._local(found, model, model_from, settings)
+        if servers := self._servers():
+            return self._local(servers, model, model_from, settings)
         if model:
             raise UsageProblem(
                 f"The model {model!r} is set ({model_from}), but no endpoint is: set "
@@ -135,70 +139,6 @@ class ModelChooser:
         pairs = tuple(f"{name}={key}" for name, key in (first, *self._keys.items()) if key)
         return (*pairs, *self.named.keys.secrets(config.endpoints))
 
-    def _wanted(
-        self, config: Configuration, settings: ModelSettings
-    ) -> tuple[NamedEndpoint, str, str] | None:
-        """The named endpoint, the model and who said so; None: another way of choosing counts.
-
-        Raises:
-            UsageProblem: The endpoint that a program needs is not there.
-        """
-        if settings.endpoint:
-            if (found := self.named.find(f"{settings.endpoint}/{settings.model}")) is None:
-                raise UsageProblem(
-                    f"The endpoint {settings.endpoint!r} is not in the config.yaml of this machine."
-                )
-            return (*found, settings.model_from)
-        by_setting = settings.model_from or "%config AgentMagics.model"
-        if found := self.named.find(settings.model):
-            return (*found, by_setting)
-        if settings.base_url:
-            return None
-        plain = settings.model
-        if found := self.named.find(config.model):
-            return (found[0], plain or found[1], "your config.yaml")
-        if found := self.named.find(config.endpoint):
-            return (found[0], plain or config.model, "your config.yaml")
-        if config.base_url:
-            return None
-        if found := self.named.find(self.environment.model):
-            return (found[0], plain or found[1], self.environment.source("model"))
-        if len(config.endpoints) == 1 and not config.model:
-            return (config.endpoints[0], plain, "the only one of your config.yaml")
-        return None
-
-    def _at_named(
-        self, named: NamedEndpoint, model: str, source: str, settings: ModelSettings
-    ) -> ModelChoice:
-        model = model or named.model or self._only_named(named)
-        key = source_of(named.key)
-        why = [f"endpoint {named.name} from {source}", f"key from {key}" if key else "no key"]
-
-        def make() -> Model:
-            return self._model(model, as_set(self.named.connection(named), settings))
-
-        return ModelChoice(
-            model,
-            shown_url(named.base_url),
-            "; ".join(why),
-            make,
-            endpoint=named.name,
-            price=lambda: self._price(model, named.base_url, named.name),
-            # Without its key: that may need a command, and a server of this machine mostly none.
-            served=lambda: self._served(model, Endpoint(named.base_url)),
-            small=named.small,
-        )
-
-    def _only_named(self, named: NamedEndpoint) -> str:
-        models = self.named.models(named.name)
-        if len(models) == 1:
-            return models[0]
-        shown = ", ".join(models[:8]) + (" …" if len(models) > 8 else "")
-        raise UsageProblem(
-            f"The endpoint {named.name} has no `model:` in your config.yaml and lists "
-            f"{f'several ({shown})' if models else 'none'}: %agent model {named.name}/MODEL."
-        )
-
     def _price(self, model: str, url: str, name: str = "") -> Price | None:
         """What a model costs: by the person's file, else by the price library, if there is one."""
         own = price_of(model, name, self.configuration().prices)
@@ -206,25 +146,6 @@ class ModelChooser:
             return own
         with installed_only():
             return library_price(model, url)
-
-    def _not_of_the_project(self, url: str, url_from: str, key: str, key_from: str) -> None:
-        """Refuse to send a person's key where a project's `.env` says.
-
-        Some editors load that file into kernels: whoever wrote it would get the key.
-
-        Raises:
-            UsageProblem: The URL stands there, and the key does not.
-        """
-        named = self.environment.source("base_url")
-        if not url or not key or url_from != named or Endpoint(url).is_local:
-            return
-        theirs = project_variables(self.root())
-        if theirs.get(url_from) == url and theirs.get(key_from) != key:
-            raise UsageProblem(
-                f"{url_from} comes from this project's .env and leads to {shown_url(url)}; your "
-                f"key from {key_from} is not sent there. If you trust it, name that endpoint in "
-                "your config.yaml (see docs/models.md), or set %config AgentMagics.base_url."
-            )
 
     def _key(self, config: Configuration) -> tuple[str, str]:
         key, name = self._found_key(config)

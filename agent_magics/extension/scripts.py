@@ -163,8 +163,8 @@ def _worked(options: Options, lent: Lent, text: str, number: int, runners: Runne
     if lent.key and not environment.api_key:
         sources = {**(environment.sources or {}), "api_key": lent.name}
         environment = replace(environment, api_key=lent.key, sources=sources)
-    learnt = runners.learnt if runners is not None else None
-    return done(lambda: _ready(options, environment, _said_before, learnt), text, runners)
+    kept = (runners.learnt, runners.keys) if runners is not None else (None, None)
+    return done(lambda: _ready(options, environment, _said_before, *kept), text, runners)
 
 
 def _ready(
@@ -172,11 +172,12 @@ def _ready(
     environment: Environment | None = None,
     warn: Callable[[str], None] | None = None,
     learnt: Learnt | None = None,
+    keys: dict[Any, str] | None = None,
 ) -> Prepared:
     owner = ScriptOwner(options.cwd)
     with installed_only():
         known = environment or read_environment(os.environ)
-        services = make_services(None, owner, known, os.environ, learnt)
+        services = make_services(None, owner, known, os.environ, learnt, keys)
         services.configuration()  # which imports what reads it
     return prepared(options, services, owner.session, warn=warn)
 

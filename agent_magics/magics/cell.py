@@ -179,6 +179,9 @@ def run_cell(
             performance.kernel,
         )
 
+    choice.prepare()
+    if judge is not None:
+        judge.prepare()
     return services.stage.run(main, quiet=cell.quiet, settings=settings)
 
 

@@ -68,6 +68,7 @@ class ModelChoice:
         price: What its tokens cost; None: not known. Looked up only then.
         served: What is known of it before it is asked; may ask a server of this machine.
         small: What the configuration says of its endpoint about the profile for small models.
+        prepare: Fetches what takes its time, on the thread that an interrupt reaches.
     """
 
     name: str
@@ -79,6 +80,7 @@ class ModelChoice:
     price: Callable[[], Price | None] = lambda: None
     served: Callable[[], Served] = Served
     small: str = "auto"
+    prepare: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

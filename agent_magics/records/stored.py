@@ -25,6 +25,7 @@ from agent_magics.messages import (
     unanswered,
 )
 from agent_magics.policy import Rule
+from agent_magics.pricing import total_cost
 from agent_magics.records.entries import (
     SCHEMA,
     CallDecided,
@@ -246,8 +247,7 @@ class _Story:
             case TurnClosed():
                 turn.closed = entry
                 self._usage = entry.total
-                if entry.cost is not None:
-                    self._cost = (self._cost or 0.0) + entry.cost
+                self._cost = total_cost(self._cost, entry.cost)
 
     def _said(self, message: Message) -> None:
         _append(self._conversation, message)

@@ -52,11 +52,13 @@ class Done:
 class Runners:
     """The turns that run in the threads of this process.
 
-    An interrupt can end them, and what an endpoint teaches one of them, all know.
+    An interrupt can end them, and what an endpoint teaches one of them, all know; a key that one of
+    them has fetched, none has to fetch again.
     """
 
     def __init__(self) -> None:
         self.learnt = Learnt()
+        self.keys: dict[Any, str] = {}
         self._running: set[Runner[Any]] = set()
         self._lock = threading.Lock()
         self._stopped = False
