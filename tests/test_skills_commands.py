@@ -28,14 +28,14 @@ def test_a_check_lists_what_is_off_and_counts_it(shell, tmp_path):
     skill(tmp_path / "set", "good")
     broken(tmp_path / "set")
     view = magic(shell, "skills", f"--check {tmp_path / 'set'}")
-    assert view.text.startswith("2 skills checked: 1 errors")
+    assert view.text.startswith("2 skills checked: 1 error,")
     assert "closing ---" in view.text
 
 
 def test_a_check_of_one_folder_is_about_that_skill(shell, tmp_path):
     root = skill(tmp_path / "set", "good")
     broken(tmp_path / "set")
-    assert magic(shell, "skills", f"--check {root}").text.startswith("1 skills checked: 0 errors")
+    assert magic(shell, "skills", f"--check {root}").text.startswith("1 skill checked: 0 errors")
 
 
 def test_a_check_without_a_path_is_about_all_skills(shell):
@@ -52,7 +52,7 @@ def test_a_check_of_what_is_no_skill_says_so(shell, path):
 def test_a_new_skill_is_without_fault_and_can_be_used(shell, capsys):
     magic(shell, "skills", "--new my-helper --tools")
     assert magic(shell, "skills", "--check skills/my-helper").text.startswith(
-        "1 skills checked: 0 errors, 0 warnings"
+        "1 skill checked: 0 errors, 0 warnings"
     )
     magic(shell, "skills", "--trust my-helper")
     magic(shell, "use", "my-helper")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from agent_magics.errors import UsageProblem
 from agent_magics.magics.own_files import unquoted
-from agent_magics.magics.taping import counted, names_of, state_of
+from agent_magics.magics.taping import names_of, state_of
+from agent_magics.tools.plain import counted
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls

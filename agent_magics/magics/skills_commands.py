@@ -12,6 +12,7 @@ from agent_magics.library.trust import needs_trust
 from agent_magics.magics.services import Services
 from agent_magics.magics.trusting import shown
 from agent_magics.magics.views import View, table_view
+from agent_magics.tools.plain import counted
 
 
 def run_skills_command(words: argparse.Namespace, services: Services) -> View | str | None:
@@ -47,7 +48,10 @@ def check_view(entries: tuple[Entry, ...]) -> View:
     ]
     errors = sum(severity == "error" for _, severity, _, _ in rows)
     warnings = sum(severity == "warning" for _, severity, _, _ in rows)
-    title = f"{len(entries)} skills checked: {errors} errors, {warnings} warnings"
+    title = (
+        f"{counted(len(entries), 'skill')} checked: {counted(errors, 'error')}, "
+        f"{counted(warnings, 'warning')}"
+    )
     return table_view(title, ("skill", "severity", "what", "what to change"), rows)
 
 

@@ -30,6 +30,7 @@ from agent_magics.providers.taping import TapedModel, TurnTape
 from agent_magics.records.journal import Journal
 from agent_magics.session import Session, TurnResult
 from agent_magics.tool import Tool
+from agent_magics.tools.plain import counted
 from agent_magics.tools.workspace import Workspace
 
 Skills = tuple[tuple[str, str], ...]
@@ -246,11 +247,6 @@ def state_of(tape: Tape) -> str:
         return f"Nothing more is recorded in {tape.shown}: {tape.problem}."
     before = f", after {counted(tape.turns, 'turn')} that it had" if tape.turns else ""
     return f"This session is recorded in {tape.shown}: {counted(tape.answers, 'answer')}{before}."
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def names_of(others: Sequence[tuple[str, str]]) -> str:

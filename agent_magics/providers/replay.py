@@ -178,7 +178,8 @@ class ReplayModel:
         if reply and reply.message.calls and request.tool_choice == "none" and reply.turn is None:
             reply = None  # the last word of a written turn: a call would come to nothing
         if place is None or reply is None:
-            after = f"after {lane.step} answers" if lane.step else "at all"
+            answers = "1 answer" if lane.step == 1 else f"{lane.step} answers"
+            after = f"after {answers}" if lane.step else "at all"
             end = Difference("end", f"no further answer {after}", now=lane.prompt)
             return self._stopped(end, self._manner.differs)
         if reply.results is not None:
