@@ -15,7 +15,7 @@ from agent_magics.context import ActiveSkill
 from agent_magics.errors import SkillError, UsageProblem
 from agent_magics.extension import loaded
 from agent_magics.magics.activation import current
-from agent_magics.magics.cell import Cell, prepared
+from agent_magics.magics.preparing import Cell, prepared
 from agent_magics.messages import Assistant, ToolCall, ToolResult, User
 from agent_magics.skill import Skill
 from tests.shellkit import magic, skill

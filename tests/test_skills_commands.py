@@ -131,7 +131,7 @@ def test_the_commands_of_a_name_nobody_knows_say_so(shell):
 def test_the_check_in_a_shell_has_an_exit_status(tmp_path, capsys, make, words, status):
     make(tmp_path / "set", "bad")
     assert main(["check", str(tmp_path / "set"), *words]) == status
-    assert "skills checked" in capsys.readouterr().out
+    assert "skill checked: " in capsys.readouterr().out
 
 
 def test_warnings_count_only_when_asked(tmp_path):

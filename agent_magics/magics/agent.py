@@ -41,9 +41,10 @@ from agent_magics.magics.arguments import (
     with_help,
 )
 from agent_magics.magics.auditing import Audit
-from agent_magics.magics.cell import Cell, preview_cell, put_question, run_cell
+from agent_magics.magics.cell import preview_cell, put_question, run_cell
 from agent_magics.magics.mentions import attachments
 from agent_magics.magics.panel import panel_view
+from agent_magics.magics.preparing import Cell
 from agent_magics.magics.quick_actions import chosen, joined, offers, taken
 from agent_magics.magics.recording import stored_namesake
 from agent_magics.magics.selection import selectable

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from agent_magics.frontends.runner import Runner
 from agent_magics.magics.activation import Active, activated, swap
-from agent_magics.magics.cell import Cell, cell_turn
+from agent_magics.magics.cell import cell_turn
+from agent_magics.magics.preparing import Cell
 from agent_magics.magics.services import ModelChoice, ModelSettings, Services
 from agent_magics.magics.small import small_for
 from agent_magics.magics.trusting import Gatekeeper
