@@ -68,7 +68,7 @@ def test_a_function_under_the_decorator_is_in_force_from_the_next_cell_on(here, 
     assert threads == [True]
     assert "do not look" in capsys.readouterr().out
     view = str(magic(here, "agent", "hooks"))
-    assert "before_call  quiet  ls read  10 s  this kernel" in " ".join(view.split("\n")[2:3])
+    assert "| before_call | quiet | ls read | 10 s | this kernel |" in view.split("\n")[4]
     assert magic(here, "agent", "hooks remove quiet") is None
     ask(here, LIST)
     assert loaded(here).session.last.refused == ()

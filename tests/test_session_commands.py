@@ -84,7 +84,7 @@ def test_a_conversation_goes_on_in_the_next_kernel(kernels, home, capsys):
     assert len(files(home)) == 1
     listing = agent(second, "sessions").text
     assert "default (current)" in listing
-    assert "  2      here" in listing
+    assert "| 2     | here " in listing
 
 
 def test_new_and_reset_begin_another_file(kernels, home):
@@ -106,7 +106,7 @@ def test_sessions_are_listed_with_those_of_this_folder_first_and_searched(kernel
     magic(shell, "agent", "--new", "Plot the <b>prices</b>.")
     os.chdir(here)
     view = agent(shell, "sessions")
-    rows = [line for line in view.text.splitlines() if line.startswith("  ")]
+    rows = [line for line in view.text.splitlines() if line.startswith("| ")]
     assert "Fix the parser." in rows[1]
     assert "Plot the" in rows[2]
     assert "<b>" not in view.html.split("</b>", 1)[1].replace("</b>", "")

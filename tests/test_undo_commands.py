@@ -67,7 +67,7 @@ def test_undo_shows_what_would_happen_and_does_it_only_when_told(shell, a, capsy
     view = magic(shell, "agent", "undo")
     assert "“Make it v2.”" in view.text
     assert "nothing is changed yet" in view.text
-    assert "change back  a.txt" in view.text
+    assert "| change back | a.txt |" in view.text
     assert "```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-v2\n+v0\n```" in view.text
     assert "To do it: %agent undo --yes" in view.text
     assert "<pre" in view.html
@@ -140,7 +140,7 @@ def test_what_a_sub_agent_ran_and_changed_belongs_to_the_cell(shell, a, capsys):
     ran = calls(call("run_shell", "s", command="true"))
     ask(shell, task, new, ran, Assistant("The sub-agent is done."))
     shown = say(shell, capsys, "undo")
-    assert "delete  b.txt" in shown
+    assert "| delete | b.txt |" in shown
     assert "What run_shell (1 call) did is not undone." in shown
 
 
@@ -158,13 +158,13 @@ def test_turns_are_listed_and_one_is_chosen_by_its_number(shell, a, capsys):
     ask(shell, *edits(("v0", "v1")), prompt="first")
     ask(shell, calls(call("write", "w", path="b.txt", content="x")), prompt="second")
     rows = say(shell, capsys, "undo list").split("\n")
-    assert [row.split()[-1] for row in rows[2:4]] == ["second", "first"]
+    assert [row.split()[-2] for row in rows[4:6]] == ["second", "first"]
     assert "To do it: %agent undo 2 --yes" in say(shell, capsys, "undo 2")
     magic(shell, "agent", "undo 2 --yes")
     assert a.read_text() == "v0\n"
     assert Path("b.txt").exists()
     assert "is undone already" in refused(shell, "undo 2")
-    assert "undone" in say(shell, capsys, "undo list").split("\n")[3]
+    assert "undone" in say(shell, capsys, "undo list").split("\n")[5]
     assert "There is no turn 3" in refused(shell, "undo 3")
 
 
@@ -235,10 +235,10 @@ def test_what_a_difference_cannot_show_is_said_in_words(shell, a, capsys):
     gone = [calls(call("delete", n, path=n)) for n in names]
     ask(shell, *gone, calls(call("write", "w", path="n/new.txt", content="x")))
     shown = say(shell, capsys, "undo")
-    assert "bring back  data.bin   2.0 kB, not shown" in shown
-    assert "bring back  link       link to a.txt" in shown
-    assert "bring back  empty      folder" in shown
-    assert "delete      n          folder, if it is empty then" in shown
+    assert "| bring back | data.bin  | 2.0 kB, not shown |" in shown
+    assert "| bring back | link      | link to a.txt |" in shown
+    assert "| bring back | empty     | folder |" in shown
+    assert "| delete     | n         | folder, if it is empty then |" in shown
     Path("n/mine.txt").write_text("x", encoding="utf-8")
     assert "The folder n stays" in say(shell, capsys, "undo --yes")
     assert Path("data.bin").stat().st_size == 2000

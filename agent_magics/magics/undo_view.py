@@ -81,7 +81,7 @@ def list_view(found: Sequence[Entry]) -> View:
         )
     title = "What the agent changed in this workspace" if rows else "No turn changed anything here."
     notes = ["%agent undo N shows what undoing one would do; %agent undo N --yes does it."]
-    heads = ("", "when", "changed", "", "not undone", "asked")
+    heads = ("turn", "when", "changed", "state", "not undone", "asked")
     return table_view(title, heads, rows, notes if rows else ())
 
 
@@ -110,7 +110,7 @@ def plan_view(
     head = f"{title} {turn_name(plan.journal)}: nothing is changed yet"
     if not rows:
         head = f"{title} {turn_name(plan.journal)}: the files are as they should be already"
-    table = table_view(head, ("what", "path", ""), rows, notes)
+    table = table_view(head, ("what", "path", "note"), rows, notes)
     open_ones = [step for step in plan.forced if not shows.hides(step.path)]
     diff = shows.redact("".join(_diffs(open_ones, root)))
     if not diff:

@@ -44,15 +44,15 @@ def pairs_view(title: str, pairs: Sequence[tuple[str, str]], notes: Sequence[str
     title, notes = visible(title), [visible(note) for note in notes]
     pairs = [(visible(name), visible(value)) for name, value in pairs]
     width = max((len(name) for name, _ in pairs), default=0)
-    lines = [title]
+    lines = [title, ""]
     rows = []
     for name, value in pairs:
         first, *rest = value.split("\n")
-        lines.append(f"  {name:<{width}}  {first}")
-        lines.extend(f"  {'':<{width}}  {line}" for line in rest)
+        lines.append(f"- {name:<{width}}  {first}".rstrip())
+        lines.extend(f"  {'':<{width}}  {line}".rstrip() for line in rest)
         shown = text_html(value).replace("\n", "<br>")
         rows.append(f"<tr><th scope=row{_CELL}>{text_html(name)}</th><td{_CELL}>{shown}</td></tr>")
-    lines.extend(notes)
+    lines.extend(_below(notes))
     below = "".join(f"<p>{text_html(note)}</p>" for note in notes)
     html = f"<p><b>{text_html(title)}</b></p><table><tbody>{''.join(rows)}</tbody></table>{below}"
     return View("\n".join(lines), html)
@@ -64,7 +64,7 @@ def table_view(
     rows: Sequence[Sequence[str]],
     notes: Sequence[str] = (),
 ) -> View:
-    """A table with a head row; in text its columns are aligned and the last one runs free.
+    """A table with a head row; as text it is one of Markdown, its columns aligned but the last.
 
     Args:
         title: The head line.
@@ -74,13 +74,14 @@ def table_view(
     """
     title, notes = visible(title), [visible(note) for note in notes]
     rows = [[visible(cell) for cell in row] for row in rows]
-    flat = [[cell.replace("\n", " ") for cell in row] for row in (heads, *rows)]
+    flat = [[cell.replace("\n", " ").replace("|", "\\|") for cell in row] for row in (heads, *rows)]
     widths = [max(len(row[i]) for row in flat) for i in range(len(heads))]
-    lines = [title]
+    lines = [title, ""]
     for row in flat:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
-        lines.append("  " + "  ".join([*cells, row[-1]]).rstrip())
-    lines.extend(notes)
+        lines.append(f"| {' | '.join([*cells, row[-1]])} |")
+    lines.insert(3, f"|{'|'.join('-' * (width + 2) for width in [*widths[:-1], len(heads[-1])])}|")
+    lines.extend(_below(notes))
     head = "".join(f"<th scope=col{_CELL}>{text_html(cell)}</th>" for cell in heads)
     body = "".join(
         "<tr>" + "".join(f"<td{_CELL}>{text_html(cell)}</td>" for cell in row) + "</tr>"
@@ -92,3 +93,8 @@ def table_view(
         f"<tbody>{body}</tbody></table>{below}"
     )
     return View("\n".join(lines), html)
+
+
+def _below(notes: Sequence[str]) -> list[str]:
+    """Notes as paragraphs of their own: Markdown would draw them into the table or the list."""
+    return [line for note in notes for line in ("", note)]
