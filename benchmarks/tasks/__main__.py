@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     tasks = [t for t in TASKS if not wanted or t.id in wanted or t.kind in wanted]
     if not tasks:
         raise SystemExit(f"no task is called {options.only!r}")
-    stem = options.results / f"tasks-{re.sub(r'[^a-z0-9.-]+', '-', options.name or options.model)}"
+    stem = options.results / f"tasks-{re.sub(r'[^a-z0-9-]+', '-', options.name or options.model)}"
     file = stem.with_suffix(".jsonl")
     if options.fresh:
         file.unlink(missing_ok=True)
