@@ -196,6 +196,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_MAGICS_LOCAL_SERVERS", "0")
     # An example that installs something is not run; one that is not marked so must not change us.
     monkeypatch.setenv("PIP_NO_INDEX", "1")
+    # `!git diff` has a terminal, and would wait in a pager for somebody to press a key.
+    monkeypatch.setenv("GIT_PAGER", "cat")
     monkeypatch.setattr(sys, "path", list(sys.path))
     return folder
 
