@@ -73,7 +73,7 @@ WORDS = Words(
         ("%use explore c", []),
         ("%unuse ", ["explore"]),
         ("%skills co", ["code-review"]),
-        ("%agent re", ["redo", "rename", "report", "reset", "resume"]),
+        ("%agent re", ["record", "redo", "rename", "report", "reset", "resume"]),
         ("%agent resume a", ["a1b2c3"]),
         ("%agent delete a", ["a1b2c3"]),
         ("%agent export a", []),
