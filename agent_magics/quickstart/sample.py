@@ -145,6 +145,8 @@ def sample_repository(parent: Path | str | None = None) -> Path:
     root = Path(tempfile.mkdtemp(prefix="agent-magics-", dir=parent)) / "corner-shop"
     _write(root, COMMITTED)
     _git(root, "init", "--quiet", "--initial-branch=main")
+    # Who runs the sample's code does not want its bytecode in a review.
+    _write(root, {".git/info/exclude": "__pycache__/\n"})
     _git(root, "add", "--all")
     _git(root, "commit", "--quiet", "--message", "A small shop")
     _write(root, CHANGED)
