@@ -135,4 +135,4 @@ def test_views_escape_everything(hostile):
 def test_a_view_shows_the_same_in_text_and_html():
     view = table_view("T", ["a", "b"], [["1", "2"]])
     assert view._repr_mimebundle_() == {"text/plain": str(view), "text/html": view.html}
-    assert repr(view) == "T\n  a  b\n  1  2"
+    assert repr(view) == "T\n\n| a | b |\n|---|---|\n| 1 | 2 |"

@@ -238,7 +238,7 @@ pytest_plugins = ["tests.shellkit_fixtures"]
 def test_the_panel_says_where_commands_run(shell, home):
     def line() -> str:
         panel = str(shell.run_line_magic("agent", ""))
-        return next(row for row in panel.split("\n") if row.startswith("  sandbox"))
+        return next(row for row in panel.split("\n") if row.startswith("- sandbox"))
 
     assert "off: shell commands are not sandboxed" in line()
     Path(".agent_magics").mkdir()
