@@ -108,4 +108,6 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while piece := source.recv(65536):
             sink.sendall(piece)
+    # Also after a reset: who waits at the other end must not wait for ever.
+    with contextlib.suppress(OSError):
         sink.shutdown(socket.SHUT_WR)
