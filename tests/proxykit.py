@@ -89,7 +89,7 @@ class Proxy:
 
     def _tunnel(self, client: socket.socket, head: bytes) -> None:
         with socket.create_connection(("127.0.0.1", self._target), 5) as server:
-            # The time-out was for the connection alone: an answer may take longer on a busy machine.
+            # The time-out was for the connection alone: an answer may take longer.
             server.settimeout(None)
             if head.startswith(b"CONNECT"):
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
