@@ -48,6 +48,12 @@ def moved(where: str, status: str = "302 Found") -> bytes:
     return reply(b"", "", status, Location=where)
 
 
+def values(head: str, name: str) -> list[str]:
+    """The values of a header in the head of a request."""
+    pairs = [line.partition(": ") for line in head.split("\r\n")[1:]]
+    return [value for key, _, value in pairs if key.lower() == name.lower()]
+
+
 class Site:
     """`with Site({"/": reply("…")}) as site:` answers until the block ends."""
 
@@ -79,9 +85,7 @@ class Site:
 
     def header(self, name: str, index: int = -1) -> list[str]:
         """The values of a header of a request."""
-        lines = self.heads[index].split("\r\n")[1:]
-        pairs = [line.partition(": ") for line in lines]
-        return [value for key, _, value in pairs if key.lower() == name.lower()]
+        return values(self.heads[index], name)
 
     def _accept(self) -> None:
         while True:
@@ -102,8 +106,13 @@ class Site:
                     if not piece:
                         return
                     head += piece
-                text = head.decode("latin-1").partition("\r\n\r\n")[0]
+                raw, _, body = head.partition(b"\r\n\r\n")
+                text = raw.decode("latin-1")
                 self.heads.append(text)
+                # What is left unread when a connection is closed resets it, and the answer is lost.
+                sizes = values(text, "Content-Length")
+                while sizes and len(body) < int(sizes[0]) and (piece := connection.recv(65536)):
+                    body += piece
                 path = text.split(" ")[1].partition("?")[0]
                 answer = self.routes.get(path, reply("nothing here", status="404 Not Found"))
                 if callable(answer):
