@@ -43,11 +43,11 @@ class Asking:
         offered: Gives what the next request offers.
         window: The model's context in tokens; 0: not known.
         options: Further settings of the provider.
-        small: Whether tools are described in words, and one call of an answer is kept.
         conversation: Up to now; grows by each answer, and by what `add` is given.
+        small: Whether tools are described in words, and one call of an answer is kept.
+        purpose: What the answers are for.
         requests: How often the model was asked.
         usage: Tokens of the turn, summaries included.
-        purpose: What the answers are for.
     """
 
     model: Model
@@ -57,9 +57,9 @@ class Asking:
     options: Mapping[str, JSON]
     conversation: Conversation
     small: bool = False
+    purpose: Purpose = "answer"
     requests: int = 0
     usage: Usage = Usage()
-    purpose: Purpose = "answer"
     _fitter: Fitter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,9 +97,15 @@ class Asking:
         """
         tools = self.offered() if tool_choice == "auto" else ()
         request = Request(
-            self.system, (), tools, tool_choice, nudge, options=self.options, words=self.small
+            self.system,
+            (),
+            tools,
+            tool_choice,
+            nudge,
+            options=self.options,
+            purpose=self.purpose,
+            words=self.small,
         )
-        request = replace(request, purpose=self.purpose)
         async for event in self._fitted(self._fitter.fit(self.conversation)):
             yield event
         for _ in range(OVERFLOWS):
@@ -129,7 +135,7 @@ class Asking:
         Raises:
             ModelError: No usable answer.
         """
-        request = Request(system, (), options=self.options)
+        request = Request(system, (), options=self.options, purpose=self.purpose)
         async for event in self._streamed(request, (prompt,)):
             yield event
 

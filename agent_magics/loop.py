@@ -144,8 +144,8 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.options,
         (*history, prompt),
         small=turn.small,
+        purpose=turn.purpose,
     )
-    asking.purpose = turn.purpose
     runner = CallRunner(
         turn.tools,
         turn.skills,
