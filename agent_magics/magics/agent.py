@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, cast
 
 from IPython.core.display_functions import display
@@ -102,6 +103,8 @@ class AgentMagics(AgentSettings):
         if not (options.quiet or self.quiet):
             for told in mentions.lines:
                 print(told)
+        # Asked once: it may have to ask a server for its models.
+        choose = cache(lambda: self.choice(options.model))
         asked = Cell(
             prompt=prompt,
             session=session,
@@ -121,14 +124,13 @@ class AgentMagics(AgentSettings):
             ),
             hooks=self.hooks.all(),
             tracing=Tracing(cast("TracingMode", self.tracing), self.trace_content),
-            small=small_here(self.small, lambda: self.choice(options.model)),
+            small=small_here(self.small, choose),
         )
         if options.preview:
             return preview_cell(asked, self.services)
         try:
             judge = self.choice(self.judge) if self.judge else None
-            choice = self.choice(options.model)
-            run_cell(asked, self.services, choice, self.stage_settings(), judge)
+            run_cell(asked, self.services, choose(), self.stage_settings(), judge)
         finally:
             if options.out and session.last is not None:
                 self._shell.user_ns[options.out] = session.last
