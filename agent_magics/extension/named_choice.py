@@ -10,7 +10,7 @@ from agent_magics.extension.config import Configuration
 from agent_magics.extension.environment import Environment
 from agent_magics.extension.keys import source_of
 from agent_magics.extension.named_endpoints import NamedEndpoint
-from agent_magics.extension.named_models import NamedModels
+from agent_magics.extension.named_models import NamedModels, meant
 from agent_magics.extension.settled import as_set
 from agent_magics.magics.services import ModelChoice, ModelSettings
 from agent_magics.ports import Model
@@ -46,28 +46,29 @@ class NamedChoice:
         Raises:
             UsageProblem: The endpoint that a program needs is not there.
         """
+        named = config.endpoints
         if settings.endpoint:
-            if (found := self.models.find(f"{settings.endpoint}/{settings.model}")) is None:
+            if (found := meant(f"{settings.endpoint}/{settings.model}", named)) is None:
                 raise UsageProblem(
                     f"The endpoint {settings.endpoint!r} is not in the config.yaml of this machine."
                 )
             return (*found, settings.model_from)
         by_setting = settings.model_from or "%config AgentMagics.model"
-        if found := self.models.find(settings.model):
+        if found := meant(settings.model, named):
             return (*found, by_setting)
         if settings.base_url:
             return None
         plain = settings.model
-        if found := self.models.find(config.model):
+        if found := meant(config.model, named):
             return (found[0], plain or found[1], "your config.yaml")
-        if found := self.models.find(config.endpoint):
+        if found := meant(config.endpoint, named):
             return (found[0], plain or config.model, "your config.yaml")
         if config.base_url:
             return None
-        if found := self.models.find(self.environment.model):
+        if found := meant(self.environment.model, named):
             return (found[0], plain or found[1], self.environment.source("model"))
-        if len(config.endpoints) == 1 and not config.model:
-            return (config.endpoints[0], plain, "the only one of your config.yaml")
+        if len(named) == 1 and not config.model:
+            return (named[0], plain, "the only one of your config.yaml")
         return None
 
     def choice(

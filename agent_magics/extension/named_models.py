@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_magics.errors import AgentMagicsError, ToolError, UsageProblem
@@ -52,12 +52,6 @@ class NamedModels:
     clock: Callable[[], float] = time.monotonic
     _listings: dict[str, tuple[float, tuple[str, ...]]] = field(default_factory=dict)
     _running: dict[str, threading.Thread] = field(default_factory=dict, repr=False)
-
-    def find(self, reference: str) -> tuple[NamedEndpoint, str] | None:
-        """The endpoint and the model that `NAME` or `NAME/model` stands for; None: neither."""
-        name, _, model = reference.partition("/")
-        endpoint = next((e for e in self.configuration().endpoints if e.name == name), None)
-        return None if endpoint is None else (endpoint, model)
 
     def connection(self, named: NamedEndpoint) -> Endpoint:
         """Where and how it is asked; may run the command that prints its key.
@@ -112,7 +106,7 @@ class NamedModels:
             UsageProblem: There is no such endpoint, or its key is not there.
             ModelError: It cannot be asked.
         """
-        found = self.find(name)
+        found = meant(name, self.configuration().endpoints)
         if found is None:
             known = ", ".join(row.name for row in self.rows()) or "none"
             raise UsageProblem(f"There is no endpoint {name!r} in your config.yaml ({known}).")
@@ -162,6 +156,13 @@ class NamedModels:
         except AgentMagicsError:
             names = ()  # `%agent models` says what is wrong
         self._listings[named.name] = (self.clock(), names)
+
+
+def meant(reference: str, endpoints: Iterable[NamedEndpoint]) -> tuple[NamedEndpoint, str] | None:
+    """The endpoint and the model that `NAME` or `NAME/model` stands for; None: neither."""
+    name, _, model = reference.partition("/")
+    endpoint = next((endpoint for endpoint in endpoints if endpoint.name == name), None)
+    return None if endpoint is None else (endpoint, model)
 
 
 def listed(endpoint: Endpoint) -> tuple[str, ...]:
