@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from agent_magics.calls import Limits
 from agent_magics.catalogue import catalogue, with_skill_messages
-from agent_magics.context import BASE, system_prompt
+from agent_magics.context import BASE, SMALL, system_prompt
 from agent_magics.hooks.hook import Hook
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import Services
-from agent_magics.magics.small import BASE as SMALL
 from agent_magics.magics.small import THRESHOLD, Small, pushed, slim
 from agent_magics.messages import Attachment, Conversation
 from agent_magics.policy import Policy

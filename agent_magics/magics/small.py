@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_magics.calls import Limits
-from agent_magics.context import SMALL, cut_middle
+from agent_magics.context import cut_middle
 from agent_magics.errors import AgentMagicsError, ToolError
 from agent_magics.loop import Turn
 from agent_magics.magics.services import ModelChoice
@@ -40,7 +40,6 @@ RESULT = 8_000
 THRESHOLD = 12
 """Tools beyond which foreign ones are found with `find_tools`."""
 MAP = "a map of the workspace"
-BASE = SMALL
 
 
 @dataclass(frozen=True, slots=True)
