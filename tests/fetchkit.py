@@ -23,6 +23,7 @@ from agent_magics.tools.discretion import discreet
 from agent_magics.tools.web.getting import Bounds, Way
 from agent_magics.tools.web.pages import Web
 from agent_magics.tools.workspace import Workspace
+from tests.listening import Listener
 
 SECRET = "MY_API_KEY=sk-verysecretvalue123"
 Reply = bytes | Callable[[socket.socket, threading.Event], None]
@@ -61,22 +62,15 @@ class Site:
         self.routes = dict(routes)
         self.heads: list[str] = []
         self._tls = tls
-        self._ended = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._listener = Listener(self._serve)
+        self.port = self._listener.port
 
     def __enter__(self) -> Site:
-        self._thread.start()
+        self._listener.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        # Wakes the listener up.
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        self._thread.join(10)
-        self._listener.close()
+        self._listener.stop()
 
     @property
     def paths(self) -> list[str]:
@@ -86,14 +80,6 @@ class Site:
     def header(self, name: str, index: int = -1) -> list[str]:
         """The values of a header of a request."""
         return values(self.heads[index], name)
-
-    def _accept(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            if self._ended.is_set():
-                connection.close()
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -116,7 +102,7 @@ class Site:
                 path = text.split(" ")[1].partition("?")[0]
                 answer = self.routes.get(path, reply("nothing here", status="404 Not Found"))
                 if callable(answer):
-                    answer(connection, self._ended)
+                    answer(connection, self._listener.ended)
                 else:
                     connection.sendall(answer)
             finally:

@@ -8,6 +8,8 @@ import socket
 import threading
 from typing import Literal
 
+from tests.listening import Listener
+
 Way = Literal["works", "wants a password", "refuses", "hangs", "cuts", "cuts later"]
 
 
@@ -23,21 +25,15 @@ class Proxy:
         self.way = way
         self.heads: list[str] = []
         self._target = target
-        self._ended = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._listener = Listener(self._serve)
+        self.port = self._listener.port
 
     def __enter__(self) -> Proxy:
-        self._thread.start()
+        self._listener.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        self._thread.join(10)
-        self._listener.close()
+        self._listener.stop()
 
     @property
     def url(self) -> str:
@@ -54,14 +50,6 @@ class Proxy:
                 if name.lower() == "proxy-authorization":
                     found.append(base64.b64decode(value.removeprefix("Basic ")).decode())
         return found
-
-    def _accept(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            if self._ended.is_set():
-                connection.close()
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
         with contextlib.suppress(OSError), client:
@@ -81,7 +69,7 @@ class Proxy:
                 case "refuses":
                     client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
                 case "hangs":
-                    self._ended.wait(30)
+                    self._listener.ended.wait(30)
                 case "cuts":
                     return
                 case _:
