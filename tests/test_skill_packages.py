@@ -13,8 +13,8 @@ import pytest
 from agent_magics.errors import SkillError
 from agent_magics.extension import loaded
 from agent_magics.library.discovery import Entry, Library, places
-from agent_magics.library.entry_points import MAX_BYTES
-from agent_magics.library.packages import InstalledSkills
+from agent_magics.library.entry_points import MAX_BYTES, EntryPoints
+from agent_magics.library.packages import GROUP, InstalledSkills
 from agent_magics.library.trust import needs_trust
 from tests.shellkit import magic, skill
 
@@ -49,8 +49,12 @@ def site(tmp_path) -> Path:
     return folder
 
 
+def installed_skills(search_path, clock=time.time_ns) -> InstalledSkills:
+    return InstalledSkills(EntryPoints((GROUP,), search_path, clock))
+
+
 def entries(*search: Path | str, cwd: Path) -> dict[str, Entry]:
-    found = InstalledSkills(lambda: [str(path) for path in search]).places(cwd)
+    found = installed_skills(lambda: [str(path) for path in search]).places(cwd)
     every = places(cwd, None, [], cwd / "none", packages=found)
     return {entry.skill.name: entry for entry in Library(lambda: every, ("read",)).entries()}
 
@@ -174,8 +178,8 @@ def test_a_repository_cannot_bring_an_installed_package(tmp_path, monkeypatch):
     install(repository / "src", "evil2", group("y = evil2.skills"), skills="evil-two")
     monkeypatch.chdir(repository)
     for search in (["", str(repository)], [".", "src"], [str(repository / "src")]):
-        assert InstalledSkills(lambda s=search: s).places(repository) == ()
-        assert InstalledSkills(lambda s=search: s).places(repository / "src") == ()
+        assert installed_skills(lambda s=search: s).places(repository) == ()
+        assert installed_skills(lambda s=search: s).places(repository / "src") == ()
 
 
 def test_a_folder_of_the_repository_cannot_stand_in_for_an_installed_one(
@@ -198,7 +202,7 @@ def test_an_environment_inside_the_project_counts_as_installed(tmp_path):
 
 def test_a_package_comes_behind_the_persons_own_and_before_the_shipped_skills(site, tmp_path):
     install(site, "acme", group("x = acme.skills"), skills="one")
-    found = InstalledSkills(lambda: [str(site)]).places(tmp_path)
+    found = installed_skills(lambda: [str(site)]).places(tmp_path)
     every = places(tmp_path / "w", tmp_path / "h", [], tmp_path / "b", packages=found)
     assert [p.origin for p in every][-4:] == ["user", "user", "package", "bundled"]
 
@@ -207,7 +211,7 @@ def test_an_installation_is_seen_at_the_next_look_and_nothing_is_read_again_in_b
     site, tmp_path, monkeypatch
 ):
     later = time.time_ns() + 60_000_000_000
-    installed = InstalledSkills(lambda: [str(site)], clock=lambda: later)
+    installed = installed_skills(lambda: [str(site)], clock=lambda: later)
     assert installed.places(tmp_path) == ()
     scans: list[str] = []
     real = os.scandir
@@ -220,7 +224,7 @@ def test_an_installation_is_seen_at_the_next_look_and_nothing_is_read_again_in_b
 
 
 def test_a_folder_that_has_just_changed_is_looked_at_again(site, tmp_path):
-    installed = InstalledSkills(lambda: [str(site)])
+    installed = installed_skills(lambda: [str(site)])
     stamp = site.stat().st_mtime_ns
     assert installed.places(tmp_path) == ()
     install(site, "acme", group("x = acme.skills"), skills="one")

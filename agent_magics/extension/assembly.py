@@ -23,8 +23,9 @@ from agent_magics.frontends.live_notebook import CellHistory
 from agent_magics.frontends.stage import Stage
 from agent_magics.library.bundled import load_tools
 from agent_magics.library.discovery import Library, Place, places
+from agent_magics.library.entry_points import EntryPoints
 from agent_magics.library.packages import InstalledSkills
-from agent_magics.library.plugins import Plugins
+from agent_magics.library.plugins import GROUPS, Plugins
 from agent_magics.library.project import project_instructions
 from agent_magics.magics.approving import Preapproval
 from agent_magics.magics.request_log import RequestLogFile
@@ -172,7 +173,9 @@ def make_services(
             disabled_skills=(*config.disabled_skills, *switches.disabled()),
         )
 
-    installed = InstalledSkills()
+    # Both look at the same folders: one look serves both.
+    points = EntryPoints(tuple(GROUPS))
+    installed = InstalledSkills(points)
 
     def skill_places() -> tuple[Place, ...]:
         configured = [Path(path).expanduser() for path in magics.skill_paths]
@@ -239,7 +242,7 @@ def make_services(
     notebook = CellHistory(shell, lambda: magics.notebook, environment.session_name)
     memory = Memory(lambda: data / "memory", workspace)
     names = builtin_names()
-    plugins = Plugins(root, lambda: configuration().disabled_plugins, names)
+    plugins = Plugins(root, lambda: configuration().disabled_plugins, names, points)
     web = Web(lambda: frozenset(configuration().fetch_hosts), lambda: proxies_of(variables))
     library = Library(skill_places, names)
     shipped = Library(lambda: (Place(bundled_skills(), "bundled"),), names)

@@ -9,9 +9,7 @@ Nothing is imported: the text of the entry points and a folder on disk are all t
 from __future__ import annotations
 
 import re
-import sys
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from agent_magics.library.entry_points import (
@@ -43,16 +41,11 @@ class InstalledSkills:
     """The places that installed packages name.
 
     Args:
-        search_path: Where Python looks for modules.
-        clock: The time as file stamps have it, in nanoseconds.
+        points: The entry points of this group, and perhaps of others.
     """
 
-    def __init__(
-        self,
-        search_path: Callable[[], Sequence[str]] = lambda: sys.path,
-        clock: Callable[[], int] = time.time_ns,
-    ) -> None:
-        self._points = EntryPoints((GROUP,), search_path, clock)
+    def __init__(self, points: EntryPoints) -> None:
+        self._points = points
         self._seen: object = None
         self._places: tuple[Place, ...] = ()
 
@@ -66,7 +59,8 @@ class InstalledSkills:
         found = self._points.found(cwd)
         seen = (found, frozenset(disabled))
         if seen != self._seen:
-            entries = [e for e in found.entries if not {e.name, e.package} & seen[1]]
+            ours = [e for e in found.entries if e.group == GROUP]
+            entries = [e for e in ours if not {e.name, e.package} & seen[1]]
             self._places, self._seen = tuple(_places(entries, found.path)), seen
         return self._places
 

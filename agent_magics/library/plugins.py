@@ -82,7 +82,7 @@ class Plugins:
     root: Callable[[], Path]
     disabled: Callable[[], Collection[str]]
     taken: Collection[str]
-    points: EntryPoints = field(default_factory=lambda: EntryPoints(tuple(GROUPS)))
+    points: EntryPoints
     _loaded: dict[EntryPoint, object] = field(default_factory=dict)
     _tools: dict[EntryPoint, tuple[Tool, ...]] = field(default_factory=dict)
     _problems: dict[EntryPoint, str] = field(default_factory=dict)
