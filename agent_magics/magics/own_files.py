@@ -63,6 +63,26 @@ def opened(words: str, workspace: Workspace, sort: Sort) -> Journal:
         raise UsageProblem(f"{words} cannot be written to: {why}.") from error
 
 
+def refusal(journal: Journal, line: bytes, most: int, told: str) -> str:
+    """Append a line; why that could not be, or nothing. A full disk costs nobody an answer.
+
+    Args:
+        journal: The file.
+        line: Whole, with its end.
+        most: Bytes of the file, after which nothing more is written.
+        told: The same in words.
+    """
+    try:
+        if journal.size + len(line) > most:
+            return f"it would be larger than {told}"
+        if journal.gone:
+            return "the file was deleted"
+        journal.append(line)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def unquoted(words: str) -> str:
     """A path without the quotes that it was typed in."""
     words = words.strip()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_magics.errors import UsageProblem
-from agent_magics.magics.own_files import Sort, opened
+from agent_magics.magics.own_files import Sort, opened, refusal
 from agent_magics.providers.exchanges import HEAD, RequestLog, is_request_log
 from agent_magics.records.journal import Journal
 from agent_magics.tools.plain import size
@@ -69,15 +69,7 @@ class RequestLogFile:
         return f"written to {self.shown} ({size(self._journal.size)}), without keys"
 
     def _write(self, line: bytes) -> None:
-        """Append a line, unless something failed before; a full disk costs no answer."""
+        """Append a line, unless something failed before."""
         if self._journal is None or self.problem:
             return
-        try:
-            if self._journal.size + len(line) > MAX_BYTES:
-                self.problem = f"it would be larger than {size(MAX_BYTES)}"
-            elif self._journal.gone:
-                self.problem = "the file was deleted"
-            else:
-                self._journal.append(line)
-        except OSError as error:
-            self.problem = error.strerror or str(error)
+        self.problem = refusal(self._journal, line, MAX_BYTES, size(MAX_BYTES))

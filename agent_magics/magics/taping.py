@@ -15,7 +15,7 @@ from pathlib import Path
 from agent_magics.differences import Places
 from agent_magics.errors import ConfigError, ReplayDiffers, ToolError, UsageProblem
 from agent_magics.events import Event, ReplayCompared, TurnEnded
-from agent_magics.magics.own_files import Sort, opened
+from agent_magics.magics.own_files import Sort, opened, refusal
 from agent_magics.plain import visible
 from agent_magics.ports import Model
 from agent_magics.providers.recording_lines import (
@@ -65,16 +65,9 @@ class Tape:
         """Append a line, unless something failed before. Never raises."""
         if self.problem:
             return
-        try:
-            if self.journal.size + len(line) > MAX_BYTES:
-                self.problem = f"it would be larger than {MAX_BYTES:,} bytes"
-            elif self.journal.gone:
-                self.problem = "the file was deleted"
-            else:
-                self.journal.append(line)
-                self.answers += 1
-        except OSError as error:
-            self.problem = error.strerror or str(error)
+        self.problem = refusal(self.journal, line, MAX_BYTES, f"{MAX_BYTES:,} bytes")
+        if not self.problem:
+            self.answers += 1
 
     def sync(self) -> None:
         """Wait until the disk has it."""
