@@ -30,7 +30,6 @@ def panel_view(magics: Controls) -> View:
     usage = session.usage
     pairs = [
         *_model(magics),
-        ("small model", _small(magics)),
         ("skill", ", ".join(_named(a.skill) for a in session.active) or "none"),
         (
             "tools",
@@ -87,11 +86,13 @@ def _model(magics: Controls) -> list[tuple[str, str]]:
     except AgentMagicsError as error:
         return [("model", f"none: {error}")]
     scripted = " (scripted, not a model)" if choice.scripted else ""
+    small = small_here(magics.small, lambda: choice)
     return [
         ("model", f"{choice.name}{scripted}"),
         ("at", choice.where),
         ("found by", choice.why),
         ("price", _price(choice.price())),
+        ("small model", small.told() if small is not None else ""),
     ]
 
 
@@ -104,11 +105,6 @@ def _price(price: Price | None) -> str:
         f"{price.input:g} in, {price.cached:g} cached, {price.output:g} out for a million "
         f"tokens{source}"
     )
-
-
-def _small(magics: Controls) -> str:
-    small = small_here(magics.small, magics.choice)
-    return small.told() if small is not None else ""
 
 
 def _named(skill: object) -> str:
