@@ -12,7 +12,8 @@ from agent_magics.messages import Assistant
 from agent_magics.records.archive import Archive, Summary
 from agent_magics.records.opened import Records
 from agent_magics.records.stored import Stored, read_lines
-from agent_magics.session import Session, TurnResult
+from agent_magics.result import TurnResult
+from agent_magics.session import Session
 from tests.turns import Scene, Spy, call, calls
 
 FOLDER = "/work/project"

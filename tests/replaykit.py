@@ -19,7 +19,7 @@ from agent_magics.providers.playing import Replay
 from agent_magics.providers.recording_lines import header_line, read_recording
 from agent_magics.providers.replay import ReplayModel
 from agent_magics.providers.taping import TapedModel, TurnTape
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from tests.turns import Scene
 
 HERE = Places(("/work/here",), "/home/me")

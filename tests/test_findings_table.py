@@ -16,7 +16,7 @@ from agent_magics.frontends.findings import TOGETHER, findings_block, findings_h
 from agent_magics.frontends.notebook import published
 from agent_magics.frontends.results import result_html
 from agent_magics.messages import Display, ToolCall, ToolResult, Usage
-from agent_magics.session import CallRecord, TurnResult
+from agent_magics.result import CallRecord, TurnResult
 from tests.hostile import HOSTILE, problems
 from tests.test_findings import ALL, HIGH, LOW, MEDIUM, made
 

@@ -17,7 +17,7 @@ from agent_magics.errors import AgentMagicsError, SkillError, UsageProblem
 from agent_magics.extension import loaded
 from agent_magics.messages import Assistant
 from agent_magics.policy import Rule
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from agent_magics.tools.commands.explaining import reading_note
 from tests.shellkit import SHIPPED, magic, skill
 

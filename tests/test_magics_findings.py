@@ -10,7 +10,7 @@ import pytest
 import agent_magics
 from agent_magics.errors import UsageProblem
 from agent_magics.findings import Finding, Findings
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from tests.shellkit import magic
 
 pytest_plugins = ["tests.shellkit_fixtures"]

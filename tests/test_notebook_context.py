@@ -12,7 +12,7 @@ import agent_magics
 from agent_magics.context import sent_text
 from agent_magics.messages import Assistant, Usage, User
 from agent_magics.notebook import Place, Ran, failed_before
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from agent_magics.tools.cells.surroundings import CONTEXTS, surroundings
 from agent_magics.tools.workspace import Workspace
 from tests.notebookkit import Live, code, markdown, notebook, stream

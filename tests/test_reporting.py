@@ -10,7 +10,7 @@ import pytest
 
 from agent_magics.errors import UsageProblem
 from agent_magics.messages import Usage
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from tests.shellkit import magic
 
 pytest_plugins = ["tests.shellkit_fixtures"]

@@ -22,12 +22,12 @@ import agent_magics
 from agent_magics.calls import Limits
 from agent_magics.errors import AgentMagicsError, UsageProblem
 from agent_magics.messages import Usage
+from agent_magics.result import TurnResult
 from agent_magics.scripting.bounds import Bounds
 from agent_magics.scripting.inputs import Prompts
 from agent_magics.scripting.items import InputsFailed, Item, MapInterrupted, MapResult
 from agent_magics.scripting.jobs import Done, Lent
 from agent_magics.scripting.mapping import Mapping
-from agent_magics.session import TurnResult
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import AtOnce, echo, input_of, prompt_of
 

@@ -25,7 +25,7 @@ from agent_magics.library.discovery import Library, Place
 from agent_magics.messages import Assistant
 from agent_magics.policy import Answer
 from agent_magics.ports import CodeOutput
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool, effective_tools
 from agent_magics.tools import builtin_tools

@@ -15,7 +15,8 @@ from agent_magics.loop import Turn
 from agent_magics.messages import Assistant, ToolCall
 from agent_magics.policy import Answer, Policy
 from agent_magics.providers.scripted import ScriptedModel
-from agent_magics.session import Session, TurnResult
+from agent_magics.result import TurnResult
+from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.checking import check

@@ -25,6 +25,7 @@ from agent_magics.magics.costs import priced
 from agent_magics.ports import Renderer
 from agent_magics.providers.endpoint import Learnt
 from agent_magics.providers.profiles import OPENAI_URL
+from agent_magics.result import TurnResult
 from agent_magics.scripting.answering import here
 from agent_magics.scripting.bounds import Bounds
 from agent_magics.scripting.inputs import Prompts, Template
@@ -34,7 +35,7 @@ from agent_magics.scripting.mapping import Mapping
 from agent_magics.scripting.options import Options, RunOptions, checked, checked_prompt
 from agent_magics.scripting.saving import SaveFile
 from agent_magics.scripting.turns import Prepared, prepared
-from agent_magics.session import Session, TurnResult
+from agent_magics.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from agent_magics.frontends import theme
 from agent_magics.frontends.findings import findings_html
 from agent_magics.frontends.markdown import to_html
 from agent_magics.frontends.summary import count, money, safe_line
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 
 if TYPE_CHECKING:
     from IPython.core.formatters import DisplayFormatter

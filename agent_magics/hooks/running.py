@@ -26,7 +26,7 @@ from agent_magics.messages import ToolCall, ToolResult
 from agent_magics.plain import visible
 from agent_magics.policy import CallFacts, Verdict
 from agent_magics.ports import HookWord
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 
 OnThread: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Runs a function where the person's code runs; cancelling the wait stops it where that can be."""

@@ -13,7 +13,7 @@ from agent_magics.hooks.hook import Hook, Point
 from agent_magics.hooks.said import Said
 from agent_magics.messages import JSON, ToolCall, ToolResult
 from agent_magics.policy import CallFacts, Decision, Verdict
-from agent_magics.session import TurnResult
+from agent_magics.result import TurnResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,8 @@ from agent_magics.magics.small import small_here
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.magics.views import View
 from agent_magics.policy import Mode, Policy
-from agent_magics.session import Session, TurnResult
+from agent_magics.result import TurnResult
+from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Tool
 from agent_magics.tools.cells.surroundings import surroundings

@@ -37,7 +37,7 @@ from agent_magics.tools.delegating import Delegation
 if TYPE_CHECKING:
     from agent_magics.events import Question
     from agent_magics.frontends.stage import Performance
-    from agent_magics.session import TurnResult
+    from agent_magics.result import TurnResult
 
 
 def run_cell(

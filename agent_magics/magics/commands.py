@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_magics.findings import Findings
     from agent_magics.magics.auditing import Audit
     from agent_magics.magics.services import Controls
-    from agent_magics.session import TurnResult
+    from agent_magics.result import TurnResult
 
 Shown: TypeAlias = "View | TurnResult | Findings | Audit | str | None"
 Run: TypeAlias = "Callable[[Controls, str], Shown]"

@@ -12,7 +12,7 @@ from agent_magics.messages import Usage
 
 if TYPE_CHECKING:
     from agent_magics.magics.services import Controls
-    from agent_magics.session import CallRecord, TurnResult
+    from agent_magics.result import CallRecord, TurnResult
 
 STRICT = "--strict"
 SHOWN = 120

@@ -28,7 +28,8 @@ from agent_magics.providers.replay import ReplayModel
 from agent_magics.providers.stand_ins import stand_ins
 from agent_magics.providers.taping import TapedModel, TurnTape
 from agent_magics.records.journal import Journal
-from agent_magics.session import Session, TurnResult
+from agent_magics.result import TurnResult
+from agent_magics.session import Session
 from agent_magics.tool import Tool
 from agent_magics.tools.plain import counted
 from agent_magics.tools.workspace import Workspace

@@ -13,7 +13,7 @@ from agent_magics.frontends.summary import count, safe_line
 from agent_magics.importing import installed_pandas
 from agent_magics.magics.views import View, table_view
 from agent_magics.messages import JSON, Usage
-from agent_magics.session import CallRecord, TurnResult
+from agent_magics.result import CallRecord, TurnResult
 
 Status: TypeAlias = Literal["done", "failed", "not run"]
 

@@ -15,8 +15,8 @@ from agent_magics.errors import AgentMagicsError
 from agent_magics.frontends.runner import Runner
 from agent_magics.messages import Usage
 from agent_magics.providers.endpoint import Learnt
+from agent_magics.result import TurnResult
 from agent_magics.scripting.turns import Prepared
-from agent_magics.session import TurnResult
 
 
 @dataclass(frozen=True, slots=True)

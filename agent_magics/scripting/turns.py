@@ -16,10 +16,11 @@ from agent_magics.magics.small import small_for
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.ports import Renderer
+from agent_magics.result import TurnResult
 from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, here, refusal
 from agent_magics.scripting.given import sorted_out
 from agent_magics.scripting.options import Options
-from agent_magics.session import Session, TurnResult
+from agent_magics.session import Session
 from agent_magics.tool import Tool
 
 ORIGIN = (

@@ -13,9 +13,9 @@ from agent_magics.events import Question
 from agent_magics.findings import Finding, Findings
 from agent_magics.messages import Usage
 from agent_magics.policy import Answer, Rule
+from agent_magics.result import CallRecord, TurnResult
 from agent_magics.scripting.items import Item, MapResult
 from agent_magics.scripting.options import RunOptions
-from agent_magics.session import CallRecord, TurnResult
 from docs.generating.docstrings import Docstring, docstring
 from docs.generating.markdown import code, page, prose, table
 
