@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from agent_magics.errors import AgentMagicsError, ToolError
+from agent_magics.errors import AgentMagicsError
 from agent_magics.events import Notice
 from agent_magics.hooks.hook import Hook
 from agent_magics.hooks.running import OnThread, TurnHooks
 from agent_magics.hooks.threads import on_own_thread
 from agent_magics.hooks.told import Around
+from agent_magics.magics.recording import folder_of
 from agent_magics.magics.services import Services
 from agent_magics.messages import Attachment
 from agent_magics.ports import Renderer
@@ -41,13 +42,9 @@ def turn_hooks(
     hooks = (*own, *services.configuration().hooks)
     if not hooks:
         return None
-    try:
-        folder = str(services.workspace.root())
-    except ToolError:
-        folder = ""
     return TurnHooks(
         hooks,
-        Around(session.name, folder, model),
+        Around(session.name, folder_of(services), model),
         on_thread or on_own_thread,
         services.hook_environment,
         services.workspace.redact,
