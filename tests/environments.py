@@ -120,6 +120,23 @@ def own_variables(home: Path) -> dict[str, str]:
     }
 
 
+def exported_page(notebook: Path, folder: Path) -> Path:
+    """The page that nbconvert makes of a stored notebook.
+
+    Args:
+        notebook: The file.
+        folder: Where the page is put, and a home of its own.
+    """
+    subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", str(notebook), "--output-dir=."],
+        cwd=folder,
+        env=own_variables(folder / "home"),
+        capture_output=True,
+        check=True,
+    )
+    return folder / f"{notebook.stem}.html"
+
+
 def _requirements(version: str) -> str:
     """What the environment holds, as the text of a requirements file."""
     with (REPOSITORY / "pyproject.toml").open("rb") as file:

@@ -8,15 +8,13 @@ of its place, a style of the page that changed, a control that is not ours.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import nbformat
 import pytest
 
 from tests.conftest import loading
-from tests.environments import NEWEST, own_variables
+from tests.environments import NEWEST, exported_page
 from tests.hostile import HOSTILE
 from tests.lab_endpoint import Endpoint, Says
 from tests.lab_notebook import Notebook
@@ -251,19 +249,13 @@ def test_nothing_is_active_for_somebody_who_does_not_trust_it(played, lab):
 
 def test_nothing_is_active_in_an_exported_page(played, lab, tmp_path):
     played.save()
-    subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", str(played.file), "--output-dir=."],
-        cwd=tmp_path,
-        env=own_variables(tmp_path / "home"),
-        capture_output=True,
-        check=True,
-    )
+    made = exported_page(played.file, tmp_path)
     page = lab.browser.new_page()
     requests: list[str] = []
     dialogs: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="domcontentloaded")
+    page.goto(made.as_uri(), wait_until="domcontentloaded")
     page.evaluate(UNFOLD)
     assert "<script>" in page.evaluate("() => document.body.innerText")
     assert page.evaluate("() => window.pwned || window.hostile || null") is None
@@ -366,17 +358,11 @@ def test_nor_for_somebody_who_does_not_trust_the_file(shown, lab):
 
 def test_nor_in_a_page_made_of_it(shown, lab, tmp_path):
     shown.save()
-    subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", str(shown.file), "--output-dir=."],
-        cwd=tmp_path,
-        env=own_variables(tmp_path / "home"),
-        capture_output=True,
-        check=True,
-    )
+    made = exported_page(shown.file, tmp_path)
     page = lab.browser.new_page()
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="domcontentloaded")
+    page.goto(made.as_uri(), wait_until="domcontentloaded")
     page.evaluate(UNFOLD)
     assert "kept cell" in page.evaluate("() => document.body.innerText")
     assert page.evaluate("() => window.pwned || window.hostile || null") is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import nbformat
 import pytest
 
 from tests.conftest import loading
-from tests.environments import NEWEST, SOURCES, own_variables
+from tests.environments import NEWEST, SOURCES, exported_page
 from tests.lab_endpoint import Endpoint, Says
 from tests.labkit import Lab
 
@@ -126,14 +125,7 @@ def test_the_file_names_no_folder_of_this_machine(saved):
 
 
 def test_a_page_made_of_it_holds_the_whole_record(saved, tmp_path):
-    subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", str(saved.file), "--output-dir=."],
-        cwd=tmp_path,
-        env=own_variables(tmp_path / "home"),
-        capture_output=True,
-        check=True,
-    )
-    html = (tmp_path / "notebook.html").read_text(encoding="utf-8")
+    html = exported_page(saved.file, tmp_path).read_text(encoding="utf-8")
     page = saved.lab.browser.new_page()
     page.set_content(html, wait_until="domcontentloaded")
     text = page.evaluate(
