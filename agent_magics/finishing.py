@@ -1,14 +1,17 @@
-"""Ending a small model's turn: which calls only repeat, and how it is asked for its answer. Pure.
+"""Keeping a small model to its question, and ending its turn: what it is told after a call. Pure.
 
 Small models make the same call again and again although its result has answered the question: half
 of the runs of a 1.5B model ended at the step limit so. Asked once more, in a fresh and short prompt
-without tools that holds the question and the results, they answer. Knows no model and no tool.
+without tools that holds the question and the results, they answer. And they follow what stands
+last: with the request far above, a change that was done is followed by changes that nobody asked
+for. So each result is followed by the request. Knows no model and no tool.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agent_magics.context import cut_middle, sent_text
@@ -25,9 +28,33 @@ SYSTEM = (
 ASKED = (
     "Now answer the request in a few plain sentences, from these results alone; name files, "
     "functions and numbers as they stand there. If something was to be done, say whether the "
-    "results show that it was. Do not write a call or JSON."
+    "results show that it was. If they do not hold the answer, say so. Do not write a call or JSON."
 )
 MADE = "This call was made before, and nothing has changed since: its result stands above."
+FAILED = "This same call failed before, for the reason that stands above, so it was not run again."
+UNRUN = (
+    "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
+    "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
+    "code."
+)
+_CODE = {"python": re.compile(r"^```(?:python|py)\b", re.MULTILINE | re.IGNORECASE)}
+"""Code blocks that are written instead of a call, by the tool that would run them."""
+_WANTED = re.compile(
+    r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
+    r"write|show)\b",
+    re.IGNORECASE,
+)
+"""Words of requests that code may be the answer to."""
+REQUEST = 400
+"""Characters of the request that are repeated after each result."""
+AFTER = (
+    "That is the result. The request was:\n{request}\nIf this is answered or done now, say so in "
+    "plain words, without a call. Only if a part of it is still missing, make the next call."
+)
+AFTER_FAILURE = (
+    "The call did not work. The request was:\n{request}\nRead why, then make another call that "
+    "avoids this. If there is none, say what is in the way."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +67,7 @@ class Step:
         result: What the model read.
         ok: Whether it worked.
         changes: Whether it can have changed something.
+        refused: Whether a person or the policy said no to it.
     """
 
     name: str
@@ -47,6 +75,7 @@ class Step:
     result: str
     ok: bool
     changes: bool
+    refused: bool = False
 
 
 def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None:
@@ -69,6 +98,33 @@ def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None
             return None
         worked = worked or step.ok
     return None
+
+
+def reminder(request: str, step: Step) -> str:
+    """What stands behind a result, for the next request only: what was asked, and how to go on.
+
+    Args:
+        request: The person's words.
+        step: What was called last.
+    """
+    told = AFTER if step.ok or step.refused else AFTER_FAILURE
+    return told.format(request=cut_middle(request.strip(), REQUEST))
+
+
+def unrun(request: str, answer: str, tools: Collection[str]) -> str:
+    """What a model is told that wrote code instead of running it; empty if it may be as wanted.
+
+    Args:
+        request: The person's words.
+        answer: What it wrote, without a call.
+        tools: Names of the tools that it could have called.
+    """
+    if _WANTED.search(request):
+        return ""
+    for tool, block in _CODE.items():
+        if tool in tools and block.search(answer):
+            return UNRUN.format(tool=tool, request=cut_middle(request.strip(), REQUEST))
+    return ""
 
 
 def closing(prompt: User, steps: Sequence[Step]) -> User:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
-from agent_magics.finishing import MADE, Step, closing, made_before
+from agent_magics.finishing import FAILED, MADE, Step, closing, made_before, reminder, unrun
 from agent_magics.finishing import SYSTEM as CLOSING
 from agent_magics.messages import (
     Assistant,
@@ -89,8 +89,8 @@ class Turn:
         epilogue: What is to be told of the turn right before its end.
         hooks: The person's own checks around calls; None: there are none.
         small: Whether the model is a small one: tools are described in words, one call of an answer
-            is run, and a repeated call or the limit is followed by one request, without tools, of
-            the question and the results.
+            is run, each result is followed by the request, and a repeated call or the limit by one
+            request, without tools, of the question and the results.
     """
 
     model: Model
@@ -120,6 +120,9 @@ class _Watch:
     pairs: list[Pair] = field(default_factory=list)
     continued: int = 0
     steps: list[Step] = field(default_factory=list)
+    last: Step | None = None
+    warned: bool = False
+    unrun: str = ""
 
 
 async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIterator[Event]:
@@ -162,7 +165,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         async for event in asking.answer(nudge):
             yield event
         message = asking.last
-        nudge = _go_on(message, watch)
+        nudge = _go_on(turn, message, prompt, watch)
         if not message.calls and not nudge:
             yield _ended(turn, asking, watch, _ENDINGS.get(message.stop, "answered"))
             return
@@ -174,7 +177,9 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
                 yield event
             return
         count = repeats(watch.pairs)
-        if count >= NUDGE_AT:
+        if turn.small and watch.last is not None:
+            nudge = reminder(prompt.text, watch.last)
+        elif count >= NUDGE_AT:
             nudge = REPEATED.format(count=count)
         if count >= ASK_AT and not await _may_go_on(runner, watch, message.calls[-1], count):
             circling = f"the same call came {count} times with the same result"
@@ -187,12 +192,21 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         yield event
 
 
-def _go_on(message: Assistant, watch: _Watch) -> str:
-    """What to say to a model whose answer was cut at the output limit; empty when it was not."""
-    if message.stop != "length" or message.calls or watch.continued >= CONTINUATIONS:
+def _go_on(turn: Turn, message: Assistant, prompt: User, watch: _Watch) -> str:
+    """What to say to a model whose answer is not the end; empty when it is.
+
+    An answer that was cut at the output limit goes on; a small model that wrote code instead of
+    running it is told so, once.
+    """
+    if message.calls:
         return ""
-    watch.continued += 1
-    return CONTINUE
+    if message.stop == "length" and watch.continued < CONTINUATIONS:
+        watch.continued += 1
+        return CONTINUE
+    if turn.small and message.stop == "end" and not watch.steps and not watch.unrun:
+        watch.unrun = unrun(prompt.text, message.text, {tool.name for tool in turn.tools})
+        return watch.unrun
+    return ""
 
 
 async def _run_calls(
@@ -204,18 +218,25 @@ async def _run_calls(
         async for event in runner.run(call, len(message.calls) - number):
             if isinstance(event, CallFinished):
                 asking.usage += event.usage
+                watch.last = _step(runner, call, event)
+                if not call.problem:
+                    watch.steps.append(watch.last)
             if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
                 asking.add(event.message)
                 watch.pairs.append((call.name, call.arguments, event.message.text))
-                if not call.problem:
-                    watch.steps.append(_step(runner, call, event.message))
             yield event
 
 
-def _step(runner: CallRunner, call: ToolCall, result: ToolResult) -> Step:
+def _step(runner: CallRunner, call: ToolCall, finished: CallFinished) -> Step:
     effect = next((tool.effect for tool in runner.tools if tool.name == call.name), "read")
-    changes = effect not in ("read", "control")
-    return Step(call.name, call.arguments, result.text, result.ok, changes)
+    return Step(
+        call.name,
+        call.arguments,
+        finished.result.text,
+        finished.result.ok,
+        changes=effect not in ("read", "control"),
+        refused=finished.outcome in ("refused", "denied"),
+    )
 
 
 def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistant, bool]:
@@ -226,8 +247,12 @@ def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistan
     over = False
     for call in message.calls:
         before = made_before(watch.steps, call.name, call.arguments)
-        if before is not None and not call.problem:
+        if before is None or call.problem:
+            pass
+        elif before.ok or before.refused or watch.warned:
             call, over = replace(call, problem=MADE), True
+        else:  # what fails is not an answer yet: it is told so once
+            call, watch.warned = replace(call, problem=FAILED), True
         calls.append(call)
     return replace(message, calls=tuple(calls)), over
 

@@ -146,3 +146,54 @@ def test_no_text_breaks_the_search_for_the_first_call(text: str) -> None:
     rest, calls = find_first(text, TOOLS)
     assert len(calls) <= 1
     assert text.startswith(rest)
+
+
+# --- calls that were meant, of models that were told to write them ------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('```json\n{"name": "ls", "arguments": {"path": "a"b"}}\n```', "delimiter"),
+        ('{"name": "ls", "arguments": {"path": "src"', "delimiter"),
+        ('I look.\n```json\n{"name": "ls", "arguments": {"path": """src"""}}\n```', "broken"),
+        ('```json\n{"name": "ls"}\n```', "two keys"),
+        ('{"name": "ls", "path": "src"}', "two keys"),
+        ('{"name": "ls", "arguments": [1]}', "two keys"),
+    ],
+)
+def test_a_call_that_was_meant_is_one_with_a_problem(text: str, told: str) -> None:
+    rest, (call,) = find_first(text, TOOLS)
+    assert (call.name, call.arguments, call.written) == ("ls", "{}", True)
+    assert told in call.problem
+    assert rest == text[: text.index("```json")].rstrip() if text.startswith("I") else rest == ""
+    assert find_calls(text, TOOLS) == (text, ())
+
+
+def test_a_call_of_a_tool_that_is_not_there_is_one_and_the_loop_says_so() -> None:
+    text = '```json\n{"name": "count_rows", "arguments": {"path": "a.csv"}}\n```'
+    _, (call,) = find_first(text, TOOLS)
+    assert (call.name, call.problem) == ("count_rows", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "Ada", "born": 1815}',
+        '```json\n{"name": "Ada", "input": "x"}\n```',
+        '{"name": "nope", "arguments": {}}\n\nis how a call would look.',
+        'The file holds {"name": "ls"} twice.',
+        '{"name": "Ada", "born": }',
+        '{"title": "ls", "arguments": {}',
+    ],
+)
+def test_other_json_of_such_a_model_is_an_answer(text: str) -> None:
+    assert find_first(text, TOOLS) == (text, ())
+
+
+@given(st.text(alphabet='{}[]":,`\n \\abls name arguments', max_size=80))
+def test_no_text_breaks_the_reading_of_calls(text: str) -> None:
+    rest, calls = find_first('{"name": "ls", "arguments": ' + text, TOOLS)
+    assert len(calls) <= 1
+    assert all(json.loads(call.arguments) is not None for call in calls)
+    assert isinstance(rest, str)

@@ -19,7 +19,7 @@ from agent_magics.calls import Limits
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
-from agent_magics.finishing import ASKED, MADE, Step, closing, made_before
+from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before, reminder, unrun
 from agent_magics.magics.services import ModelChoice
 from agent_magics.magics.small import small_for
 from agent_magics.messages import Assistant, Attachment, User, unanswered
@@ -343,16 +343,72 @@ def test_a_repeated_call_does_not_run_again_and_the_answer_comes_without_tools()
     assert [e.outcome for e in scene.log.of(CallFinished)] == ["done", "invalid"]
 
 
-def test_a_repeated_failure_is_the_end_too_and_the_answer_is_told_that_it_failed() -> None:
-    def fails(_arguments: object) -> str:
-        raise ToolError("no such number")
+def _fails(_arguments: object) -> str:
+    raise ToolError("no such number")
 
-    look = Spy(answer=fails)
-    wrong = [calls(call("look", name, n=1)) for name in "ab"]
+
+def test_a_repeated_failure_is_told_once_and_then_the_end_too() -> None:
+    look = Spy(answer=_fails)
+    wrong = [calls(call("look", name, n=1)) for name in "abc"]
     scene = Scene([*wrong, Assistant("I could not.")], [look.tool])
     result = small(scene)
     assert (result.text, len(look.ran)) == ("I could not.", 1)
+    assert scene.model.requests[2].conversation[-1].text == FAILED
     assert 'state="failed"' in scene.model.requests[-1].conversation[0].text
+
+
+def test_after_a_failure_that_was_told_another_call_may_bring_the_answer() -> None:
+    look = Spy(answer=lambda arguments: "five" if arguments["n"] == 2 else _fails(arguments))
+    script = [calls(call("look", name, n=n)) for name, n in (("a", 1), ("b", 1), ("c", 2))]
+    scene = Scene([*script, Assistant("Five.")], [look.tool])
+    assert small(scene).text == "Five."
+    assert [ran["n"] for ran in look.ran] == [1, 2]
+
+
+def test_each_result_is_followed_by_the_request_which_never_enters_the_history() -> None:
+    look = Spy(answer=lambda arguments: "five" if arguments["n"] == 2 else _fails(arguments))
+    script = [calls(call("look", "a", n=1)), calls(call("look", "b", n=2)), Assistant("Five.")]
+    scene = Scene(script, [look.tool])
+    small(scene)
+    first, failed, worked = [request.nudge for request in scene.model.requests]
+    assert first == ""
+    assert "How many?" in failed
+    assert "did not work" in failed
+    assert "How many?" in worked
+    assert "did not work" not in worked
+    assert all("If this is answered" not in str(m) for m in scene.session.conversation)
+    assert len(reminder("x" * 5_000, step())) < 800
+    assert "did not work" not in reminder("?", replace(step(), ok=False, refused=True))
+
+
+def test_no_other_model_is_reminded() -> None:
+    scene = Scene([calls(call("look", n=1)), Assistant("Five.")], [Spy().tool])
+    scene.ask()
+    assert [request.nudge for request in scene.model.requests] == ["", ""]
+
+
+CODE = "You can use this:\n\n```python\nlen(rows)\n```"
+
+
+def test_code_that_was_written_instead_of_run_is_told_once() -> None:
+    python = Spy("python")
+    scene = Scene([Assistant(CODE), calls(call("python", n=1)), Assistant("Five.")], [python.tool])
+    assert small(scene).text == "Five."
+    assert len(python.ran) == 1
+    assert "was not run" in scene.model.requests[1].nudge
+    stubborn = Scene([Assistant(CODE), Assistant("That is the code.")], [python.tool])
+    assert small(stubborn).text.startswith(CODE)
+    assert len(stubborn.model.requests) == 2
+
+
+def test_code_that_was_asked_for_or_that_nothing_could_run_is_an_answer() -> None:
+    assert unrun("How many rows?", CODE, {"python"})
+    for asked in ("Show me how to count", "Write a function", "an example, please", "How do I?"):
+        assert unrun(asked, CODE, {"python"}) == ""
+    assert unrun("How many rows?", CODE, {"read"}) == ""
+    assert unrun("How many rows?", "Five.", {"python"}) == ""
+    scene = Scene([Assistant(CODE)], [Spy().tool])
+    assert small(scene).text == CODE
 
 
 def test_one_call_of_an_answer_is_run_and_the_others_are_not_in_the_history() -> None:

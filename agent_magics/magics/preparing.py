@@ -15,7 +15,7 @@ from agent_magics.hooks.hook import Hook
 from agent_magics.magics.activation import Active, visible_tools
 from agent_magics.magics.selection import selectable, skill_tool
 from agent_magics.magics.services import Services
-from agent_magics.magics.small import THRESHOLD, Small, pushed, slim
+from agent_magics.magics.small import THRESHOLD, Small, Surroundings, pushed, slim
 from agent_magics.messages import Attachment, Conversation
 from agent_magics.policy import Policy
 from agent_magics.ports import Kernel
@@ -135,8 +135,15 @@ async def sent_beside(cell: Cell, services: Services, ready: Prepared) -> tuple[
     attachments = cell.attachments
     if cell.small is not None:
         skills = tuple(item.skill for item in cell.active.skills)
-        around = (services.workspace, ready.offer.tools, skills, cell.policy, ready.conversation)
-        attachments = (*await pushed(*around), *attachments)
+        around = Surroundings(
+            services.workspace,
+            ready.offer.tools,
+            skills,
+            cell.policy,
+            ready.conversation,
+            hooked=bool(cell.hooks or services.configuration().hooks),
+        )
+        attachments = (*await pushed(cell.prompt, around), *attachments)
     return discreet(attachments, services)
 
 

@@ -1,7 +1,8 @@
 """The profile for small models: when it is on, and what it makes of a cell's request.
 
 Owns the decision (a setting, else the model's size) and what goes beside the prompt then: a map of
-the workspace, and what an active skill declares with `metadata: {context: "listing diff"}`. With
+the workspace, the files that the prompt names, and what an active skill declares with
+`metadata: {context: "listing diff"}`. With
 the profile off, not a byte of a request is another one. How a turn ends early is in `finishing`,
 how tools are shortened in `tools.briefing`.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from agent_magics.calls import Limits
 from agent_magics.context import cut_middle
@@ -21,9 +23,12 @@ from agent_magics.policy import Policy
 from agent_magics.providers.served import TEMPLATE
 from agent_magics.providers.sizes import SMALL_BELOW
 from agent_magics.skill import Skill
-from agent_magics.tool import Tool
+from agent_magics.tool import Arguments, Tool
 from agent_magics.tools.briefing import brief, called_for, reading_first
 from agent_magics.tools.mapping import workspace_map
+from agent_magics.tools.mentioned import mentioned
+from agent_magics.tools.notebooks import SUFFIX as NOTEBOOK
+from agent_magics.tools.numbering import stripped
 from agent_magics.tools.workspace import Workspace
 
 SETTINGS: Mapping[str, str] = {
@@ -37,9 +42,14 @@ DIFF = 8_000
 """Characters of a diff that is sent ahead: a quarter of a context of 8,192 tokens."""
 RESULT = 8_000
 """Characters of one result, likewise."""
+FILE, FILES = 4_000, 8_000
+"""Characters of one file that the prompt names, and of all of them."""
+ROWS = 6
+"""Lines of a table that the prompt names: its columns and what their values look like."""
 THRESHOLD = 12
 """Tools beyond which foreign ones are found with `find_tools`."""
 MAP = "a map of the workspace"
+_TABLES = frozenset((".csv", ".tsv"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,31 +136,56 @@ def slimmed(turn: Turn, small: Small) -> Turn:
     )
 
 
-async def pushed(
-    workspace: Workspace,
-    tools: Sequence[Tool],
-    skills: Sequence[Skill],
-    policy: Policy,
-    conversation: Conversation,
-) -> tuple[Attachment, ...]:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is there to be sent ahead, and what decides about it.
+
+    Args:
+        workspace: The folder.
+        tools: Those of the turn, which let no secret out.
+        skills: The active ones.
+        policy: In force.
+        conversation: What came before; what stands there unchanged is not sent again.
+        hooked: Whether hooks watch the calls. They see no call here, so no tool is used then.
+    """
+
+    workspace: Workspace
+    tools: Sequence[Tool]
+    skills: Sequence[Skill]
+    policy: Policy
+    conversation: Conversation
+    hooked: bool = False
+
+    def free(self, name: str, arguments: Arguments) -> Tool | None:
+        """The tool of this name, if it is there and such a call would run without a question."""
+        tool = next((tool for tool in self.tools if tool.name == name), None)
+        if tool is None or self.hooked:
+            return None
+        return tool if self.policy.judge(tool.facts(arguments)).decision == "allow" else None
+
+
+async def pushed(prompt: str, around: Surroundings) -> tuple[Attachment, ...]:
     """What is sent ahead, so that the model need not explore.
 
     Nothing goes that a tool of the turn could not look at without a question.
 
     Args:
-        workspace: The folder.
-        tools: Those of the turn, which lets no secret out.
-        skills: The active ones.
-        policy: In force.
-        conversation: What came before; a map that stands there unchanged is not sent again.
+        prompt: The person's words.
+        around: What there is.
     """
     found: list[Attachment] = []
-    names = {tool.name for tool in tools}
+    names = {tool.name for tool in around.tools}
+    skills = around.skills
     if names & {"ls", "glob", "read"} or any("listing" in declared(skill) for skill in skills):
-        found += _map(workspace, conversation)
+        found += _map(around.workspace)
+    if "read" in names:
+        found += await _named(prompt, around)
     if any("diff" in declared(skill) for skill in skills):
-        found += await _diff(tools, policy)
-    return tuple(found)
+        found += await _diff(around)
+    sent = {
+        a.title: a.text for m in around.conversation if isinstance(m, User) for a in m.attachments
+    }
+    return tuple(item for item in found if sent.get(item.title) != item.text)
 
 
 def declared(skill: Skill) -> frozenset[str]:
@@ -161,19 +196,41 @@ def declared(skill: Skill) -> frozenset[str]:
     return frozenset(str(word) for word in words) if isinstance(words, list) else frozenset()
 
 
-def _map(workspace: Workspace, conversation: Conversation) -> list[Attachment]:
+def _map(workspace: Workspace) -> list[Attachment]:
     try:
         text = workspace_map(workspace, MAP_TOKENS)
     except (ToolError, OSError):
         return []  # the first tool call says what is wrong with the folder
-    sent = [a for m in conversation if isinstance(m, User) for a in m.attachments if a.title == MAP]
-    return [] if not text or (sent and sent[-1].text == text) else [Attachment(MAP, text)]
+    return [Attachment(MAP, text)] if text else []
 
 
-async def _diff(tools: Sequence[Tool], policy: Policy) -> list[Attachment]:
+async def _named(prompt: str, around: Surroundings) -> list[Attachment]:
+    """The files that the prompt names, as `read` shows them but without line numbers."""
+    found: list[Attachment] = []
+    room = FILES
+    for path in mentioned(prompt, around.workspace):
+        suffix = PurePosixPath(path).suffix.lower()
+        table = suffix in _TABLES
+        arguments: Arguments = {"path": path, **({"limit": ROWS} if table else {})}
+        tool = around.free("read", arguments)
+        if tool is None or room <= 0:
+            continue
+        try:
+            output = await tool.run(arguments, lambda _text: None)
+        except ToolError:
+            continue  # the model's own call says why
+        text = output.text if suffix == NOTEBOOK else stripped(output.text)
+        text = cut_middle(text, min(FILE, room), "read shows the rest")
+        room -= len(text)
+        title = f"the first lines of {path}; python has the rest" if table else f"the file {path}"
+        found.append(Attachment(title, text))
+    return found
+
+
+async def _diff(around: Surroundings) -> list[Attachment]:
     """What the skill's own `git_diff` shows, if it may run without a question."""
-    tool = next((tool for tool in tools if tool.name == "git_diff"), None)
-    if tool is None or policy.judge(tool.facts({})).decision != "allow":
+    tool = around.free("git_diff", {})
+    if tool is None:
         return []
     try:
         output = await tool.run({}, lambda _text: None)

@@ -39,6 +39,15 @@ _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _OTHER_KEYS = frozenset(("id", "type", "call_id", "tool_call_id"))
 _MOST_OPENERS = 200
 """Places in one text where calls may begin that are looked at."""
+_MEANT = re.compile(r'\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"([\w.-]{1,64})"')
+BROKEN = (
+    "Nothing was run: the JSON of this call is broken ({why}, behind: {near}). Write the whole "
+    'block again as one JSON object; in texts, write \\n for a line break and \\" for a quote.'
+)
+SHAPE = (
+    "Nothing was run: a call is one JSON object with two keys, the tool's name and its arguments "
+    'as an object: {"name": "TOOL", "arguments": {"NAME": VALUE}}. Write the block again.'
+)
 
 
 def find_calls(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]]:
@@ -65,7 +74,9 @@ def find_first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, .
     """As `find_calls`, but what stands behind the first call is dropped.
 
     For models that were told to write calls as text: small ones go on with what they believe the
-    result to be. A call in an example is taken for one, too; such models explain no calls.
+    result to be. A call in an example is taken for one, too; such models explain no calls. What
+    was meant as a call of a known tool, or is wholly one of a tool that is not there, comes back
+    as a call with a problem: as an answer it would be worth nothing.
 
     Args:
         text: A whole answer.
@@ -74,6 +85,11 @@ def find_first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, .
     rest, calls = find_calls(text, tools)
     if calls or "{" not in text:
         return rest, calls[:1]
+    return _first(text, tools) or _meant(text, tools) or (text, ())
+
+
+def _first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]] | None:
+    """The first call of a text, whatever stands behind it."""
     known = {tool.name: tool for tool in tools}
     decoder = json.JSONDecoder(strict=False)
     for count, opener in enumerate(_OPENERS.finditer(text)):
@@ -85,7 +101,43 @@ def find_first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, .
         found = _read(_value(decoder, text, position)[0], name, known)
         if found:
             return text[: opener.start()].rstrip(), tuple(found[:1])
-    return text, ()
+    return None
+
+
+def _meant(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]] | None:
+    """A call that was meant: its JSON is broken, its arguments are missing, or there is no tool."""
+    decoder = json.JSONDecoder(strict=False)
+    names = {tool.name for tool in tools}
+    for count, opener in enumerate(_OPENERS.finditer(text)):
+        position = _after(_BETWEEN, text, opener.start())
+        named = _MEANT.match(text, position)
+        if count >= _MOST_OPENERS or named is None:
+            continue
+        name, problem = named.group(1), ""
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except RecursionError:
+            problem = "The JSON of this call is nested too deeply."
+        except ValueError as error:
+            problem = BROKEN.format(why=str(error).partition(":")[0], near=_near(text, error))
+        else:
+            whole = not text[_after(_BETWEEN, text, end) :].strip()
+            is_call = whole and any(isinstance(value.get(k), Mapping) for k in _ARGUMENT_KEYS)
+            if name in names:
+                problem = SHAPE if whole else ""
+            elif not is_call:
+                continue
+            else:
+                return text[: opener.start()].rstrip(), (ToolCall("", name, "{}", written=True),)
+        if name in names and problem:
+            call = ToolCall("", name, "{}", problem=problem, written=True)
+            return text[: opener.start()].rstrip(), (call,)
+    return None
+
+
+def _near(text: str, error: ValueError) -> str:
+    place = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
+    return " ".join(text[max(0, place - 40) : place].split()) or "its beginning"
 
 
 def _calls_to_the_end(

@@ -39,6 +39,8 @@ CALLED_FOR: Mapping[str, str] = {
 """Words of a prompt for which further built-in tools are offered."""
 
 _LONGEST_HINT = 60
+NOTHING, NOTHING_PRINTED = "(no output)", "(it ran without an error and printed nothing)"
+"""What small models take for a failure, and how it is told to them."""
 
 
 def called_for(
@@ -78,7 +80,10 @@ def brief(tool: Tool, folder: Callable[[], str]) -> Tool:
             output = await tool.run(arguments, report)
         except ToolError as error:
             raise ToolError(relative(str(error), folder())) from None
-        return replace(output, text=relative(output.text, folder()))
+        text = relative(output.text, folder())
+        if output.ok and text.startswith(NOTHING):
+            text = NOTHING_PRINTED + text.removeprefix(NOTHING)
+        return replace(output, text=text)
 
     first = tool.description.strip().partition("\n")[0]
     return replace(tool, description=first, parameters=_short(tool.parameters), run=run)

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from agent_magics.context import estimated_tokens
@@ -81,14 +82,9 @@ def workspace_map(workspace: Workspace, tokens: int) -> str:
         ToolError: The folder cannot be used.
     """
     root = workspace.root()
-    tally = Tally()
-    paths: list[str] = []
-    more = False
-    for parts in _files(root, tally):
-        if len(paths) >= MOST_FILES:
-            more = True
-            break
-        paths.append("/".join(parts))
+    paths = list(listed(root, MOST_FILES + 1))
+    more = len(paths) > MOST_FILES
+    del paths[MOST_FILES:]
     lines = [_looked_into(root, path, at < MOST_READ) for at, path in enumerate(paths)]
     head = _readme(root, paths)
     for detail in (2, 1, 0):
@@ -99,8 +95,18 @@ def workspace_map(workspace: Workspace, tokens: int) -> str:
     return _folders(paths, tokens, more)
 
 
-def _files(root: Path, tally: Tally) -> Iterator[tuple[str, ...]]:
-    for run in runs(root, root, tally, lambda: False):
+def listed(root: Path, most: int = 10 * MOST_FILES) -> tuple[str, ...]:
+    """The paths of the files in a folder as `glob` would show them, without protected ones.
+
+    Args:
+        root: The folder.
+        most: How many are listed.
+    """
+    return tuple(islice(("/".join(parts) for parts in _files(root)), most))
+
+
+def _files(root: Path) -> Iterator[tuple[str, ...]]:
+    for run in runs(root, root, Tally(), lambda: False):
         if run.folders:
             continue
         above = tuple(part for part in run.below.split("/") if part)

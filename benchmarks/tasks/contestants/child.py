@@ -31,6 +31,7 @@ def main(session: Callable[[dict[str, Any]], tuple[str, list[str]]]) -> None:
     """Run one job with a function that gives the answer and the names of the tools that ran."""
     job = json.load(sys.stdin)
     os.chdir(job["folder"])
+    sys.path.insert(0, "")  # as in a notebook's kernel: code imports what lies in the folder
     result: dict[str, Any] = {"answer": "", "calls": [], "error": ""}
     started = time.monotonic()
     try:
