@@ -52,6 +52,29 @@ AFTER = (
     "plain words, without a call. Only if a part of it is still missing, make the next call."
 )
 AFTER_FAILURE = (
+    "That did not work. The request was:\n{request}\nMake a different call that can work, or "
+    "answer now if what stands above is enough. Do not repeat the call."
+)
+UNRUN = (
+    "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
+    "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
+    "code."
+)
+_CODE = {"python": re.compile(r"^```(?:python|py)\b", re.MULTILINE | re.IGNORECASE)}
+"""Code blocks that are written instead of a call, by the tool that would run them."""
+_WANTED = re.compile(
+    r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
+    r"write|show)\b",
+    re.IGNORECASE,
+)
+"""Words of requests that code may be the answer to."""
+REQUEST = 400
+"""Characters of the request that are repeated after each result."""
+AFTER = (
+    "That is the result. The request was:\n{request}\nIf this is answered or done now, say so in "
+    "plain words, without a call. Only if a part of it is still missing, make the next call."
+)
+AFTER_FAILURE = (
     "The call did not work. The request was:\n{request}\nRead why, then make another call that "
     "avoids this. If there is none, say what is in the way."
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import agent_magics
 from agent_magics.context import BASE, SMALL
 from tests.fake import FakeServer
 from tests.shellkit import magic, skill
@@ -121,3 +122,63 @@ def test_calls_and_results_are_told_in_words_in_later_requests_too(shell, server
         assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
     later = [m["content"] for m in bodies[-1]["messages"]]
     assert any("Result of ls:" in text for text in later)
+
+
+# --- files that the prompt names ---------------------------------------------------------------
+
+
+def sent(bodies):
+    return bodies[-1]["messages"][-1]["content"]
+
+
+def test_files_that_the_prompt_names_go_with_it_once(shell, server):
+    Path("sub").mkdir()
+    Path("sub/due.py").write_text("X = 1\n", encoding="utf-8")
+    Path("t.csv").write_text("a,b\n" + "1,2\n" * 50, encoding="utf-8")
+    prompt = sent(asked(shell, server, cell="What is X in `due.py`? And t.csv, sub/due.py."))
+    assert '<attached title="the file sub/due.py">\nX = 1\n</attached>' in prompt
+    assert prompt.count("the file sub/due.py") == 1
+    assert prompt.count("1,2") == 5
+    assert "python has the rest" in prompt
+    assert "the file sub/due.py" not in sent(asked(shell, server, cell="And Y in due.py?"))
+    Path("sub/due.py").write_text("Y = 2\n", encoding="utf-8")
+    assert "Y = 2" in sent(asked(shell, server, cell="And Y in due.py?"))
+
+
+def test_a_notebook_that_the_prompt_names_goes_as_its_cells(shell, server):
+    cell = {"cell_type": "code", "source": "1 / 0", "metadata": {}, "execution_count": 1,
+            "outputs": []}  # fmt: skip
+    book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    Path("a.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    prompt = sent(asked(shell, server, cell="What fails in a.ipynb?"))
+    assert 'title="the file a.ipynb"' in prompt
+    assert "1 / 0" in prompt
+    assert '"cell_type"' not in prompt
+
+
+def test_a_file_that_reading_would_ask_about_is_not_sent_ahead(shell, server, home):
+    Path("plain.txt").write_text("harmless-word\n", encoding="utf-8")
+    Path(".env").write_text("KEY=secret-word\n", encoding="utf-8")
+    Path("gone.txt").write_text("ignored-word\n", encoding="utf-8")
+    Path(".gitignore").write_text("gone.txt\n", encoding="utf-8")
+    Path("../beside.txt").write_text("outside-word\n", encoding="utf-8")
+    Path("bin.dat").write_bytes(b"\0\1\2")
+    cell = "What do plain.txt, .env, gone.txt, ../beside.txt, bin.dat and not-there.txt hold?"
+    prompt = sent(asked(shell, server, cell=cell))
+    assert re.findall(r"(\w+)-word", prompt) == ["harmless"]
+    home.joinpath("config.yaml").write_text("policy: {ask: [read]}\n", encoding="utf-8")
+    assert "harmless-word" not in sent(asked(shell, server, line="--new", cell=cell))
+
+
+def test_with_hooks_no_file_is_sent_ahead_since_they_would_not_see_it(shell, server, monkeypatch):
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    Path("plain.txt").write_text("harmless-word\n", encoding="utf-8")
+    agent_magics.hook("before_call")(lambda call: None)
+    assert "harmless-word" not in sent(asked(shell, server, cell="What is in plain.txt?"))
+
+
+def test_a_long_file_is_cut_and_says_how_to_go_on(shell, server):
+    Path("long.txt").write_text("word\n" * 20_000, encoding="utf-8")
+    prompt = sent(asked(shell, server, cell="Sum up long.txt."))
+    assert len(prompt) < 6_000
+    assert "read shows the rest" in prompt

@@ -32,6 +32,7 @@ from agent_magics.tool import Tool, ToolOutput
 from agent_magics.tools.briefing import brief, called_for, reading_first, relative
 from agent_magics.tools.changing import edit_tool
 from agent_magics.tools.mapping import workspace_map
+from agent_magics.tools.mentioned import mentioned
 from agent_magics.tools.workspace import Workspace
 from tests.turns import Scene, Spy, call, calls
 
@@ -189,6 +190,23 @@ def test_a_map_leaves_out_what_git_ignores_and_what_may_hold_secrets(tmp_path: P
     workspace = filled(tmp_path, files)
     (tmp_path / "link.py").symlink_to(tmp_path / ".env")
     assert workspace_map(workspace, 700).splitlines() == [".gitignore", "a.py"]
+
+
+def test_a_prompt_names_files_by_path_or_by_a_name_that_only_one_has(tmp_path: Path) -> None:
+    files = ("a.py", "pkg/a.py", "pkg/b.py", "other/c.py", "pkg/c.py", "web/x-y_z.d.ts", "Makefile")
+    workspace = filled(tmp_path, dict.fromkeys(files, "1"))
+
+    def named(text: str) -> tuple[str, ...]:
+        return mentioned(text, workspace)
+
+    assert named("Look at `pkg/a.py`, please.") == ("pkg/a.py",)
+    assert named("What is in a.py?") == ("a.py",)
+    assert named("('b.py') and ./pkg/b.py.") == ("pkg/b.py",)
+    assert named("c.py is there twice") == ()
+    assert named("x-y_z.d.ts, Makefile, e.g. this... and 3.14") == ("web/x-y_z.d.ts",)
+    assert named("../a.py /a.py ~/a.py") == ()
+    assert len(named("a.py pkg/a.py b.py pkg/c.py")) == 3
+    assert mentioned("a.py", Workspace(lambda: tmp_path / "gone")) == ()
 
 
 @given(st.integers(20, 900), st.integers(0, 40))

@@ -33,7 +33,13 @@ def in_words(request: Request) -> Request:
     if request.tools and request.tool_choice != "none":
         described = "\n".join(_described(tool) for tool in request.tools)
         system = f"{system}\n\n{_HOW}{described}".strip()
-    return replace(request, system=system, conversation=_plain(request.conversation), tools=())
+    return replace(
+        request,
+        system=system,
+        conversation=_plain(request.conversation, request.nudge),
+        nudge="",
+        tools=(),
+    )
 
 
 def _described(tool: Tool) -> str:
@@ -52,8 +58,8 @@ def _type(schema: object) -> str:
     return named if isinstance(named, str) else "any"
 
 
-def _plain(conversation: Conversation) -> Conversation:
-    """The conversation without a tool call or result in it."""
+def _plain(conversation: Conversation, nudge: str) -> Conversation:
+    """The conversation without a tool call or result in it; a nudge goes with the last prompt."""
     names = {c.id: c.name for m in conversation if isinstance(m, Assistant) for c in m.calls}
     messages: list[Message] = []
     for message in conversation:
@@ -69,6 +75,8 @@ def _plain(conversation: Conversation) -> Conversation:
                 _say(messages, sent_text(message), images)
             case _:
                 messages.append(message)
+    if nudge:
+        _say(messages, nudge, ())
     return tuple(messages)
 
 

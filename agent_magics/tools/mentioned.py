@@ -15,7 +15,7 @@ from agent_magics.tools.workspace import Workspace
 
 MOST = 3
 """Files of one prompt; further ones are read with a tool."""
-_WORD = re.compile(r"[\w@~+-][\w@~+./-]*")
+_WORD = re.compile(r"[\w@~+./-]+")
 
 
 def mentioned(text: str, workspace: Workspace) -> tuple[str, ...]:
