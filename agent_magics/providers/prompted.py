@@ -23,7 +23,7 @@ You can call tools. To call one, end your message with a block like this and wri
 {"name": "TOOL", "arguments": {"NAME": VALUE}}
 ```
 
-The result comes back in the next message. The tools:
+In texts, such as code, write \\n where a line ends. The result comes in the next message. The tools:
 """
 
 

@@ -36,7 +36,11 @@ def cells_text(text: str, name: str) -> str:
     notebook, fault = parsed(text, name)
     cells = items(notebook.get("cells"))
     kernel = language(notebook)
-    parts = [f"Notebook with {counted(len(cells), 'cell')}{f', {kernel}' if kernel else ''}"]
+    code = sum(cell.get("cell_type") == "code" for cell in cells)
+    of_code = f" ({code} of them code)" if code else ""
+    parts = [
+        f"Notebook with {counted(len(cells), 'cell')}{of_code}{f', {kernel}' if kernel else ''}"
+    ]
     if fault:
         parts.append(f"(it breaks the notebook format: {fault})")
     for number, cell in enumerate(cells, 1):
