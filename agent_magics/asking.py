@@ -21,7 +21,6 @@ from agent_magics.messages import (
     Conversation,
     Message,
     Usage,
-    User,
     appended,
     known_ids,
     normalised,
@@ -125,18 +124,23 @@ class Asking:
             "shortened: start afresh with %%agent --new, or use a model with a larger context."
         )
 
-    async def apart(self, system: str, prompt: User) -> AsyncIterator[Event]:
-        """Ask once outside the conversation, without tools; the answer is taken into it.
+    async def apart(
+        self, system: str, sent: Conversation, tools: tuple[Tool, ...] = ()
+    ) -> AsyncIterator[Event]:
+        """Ask once outside the conversation; the answer is taken into it.
 
         Args:
             system: For this request only.
-            prompt: All that the model gets to read.
+            sent: All that the model gets to read.
+            tools: What it may call, described in words.
 
         Raises:
             ModelError: No usable answer.
         """
-        request = Request(system, (), options=self.options, purpose=self.purpose)
-        async for event in self._streamed(request, (prompt,)):
+        request = Request(
+            system, (), tools, options=self.options, purpose=self.purpose, words=self.small
+        )
+        async for event in self._streamed(request, sent):
             yield event
 
     async def _fitted(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:

@@ -31,7 +31,6 @@ ASKED = (
     "results show that it was. If they do not hold the answer, say so. Do not write a call or JSON."
 )
 MADE = "This call was made before, and nothing has changed since: its result stands above."
-FAILED = "This same call failed before, for the reason that stands above, so it was not run again."
 UNRUN = (
     "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
     "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
@@ -45,6 +44,33 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+SAID, SAID_AGAIN = 60, 4
+"""Characters at the end of an answer, and how often they stand in one that goes in circles."""
+REQUEST = 400
+"""Characters of the request that are repeated after each result."""
+AFTER = (
+    "That is the result. The request was:\n{request}\nIf this is answered or done now, say so in "
+    "plain words, without a call. Only if a part of it is still missing, make the next call."
+)
+AGAIN = (
+    "The last call did not work. If what stands above holds the answer, give it now in plain "
+    "words. Otherwise make a different call: other code, or another tool."
+)
+UNRUN = (
+    "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
+    "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
+    "code."
+)
+_CODE = {"python": re.compile(r"^```(?:python|py)\b", re.MULTILINE | re.IGNORECASE)}
+"""Code blocks that are written instead of a call, by the tool that would run them."""
+_WANTED = re.compile(
+    r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
+    r"write|show)\b",
+    re.IGNORECASE,
+)
+"""Words of requests that code may be the answer to."""
+SAID, SAID_AGAIN = 60, 4
+"""Characters at the end of an answer, and how often they stand in one that goes in circles."""
 REQUEST = 400
 """Characters of the request that are repeated after each result."""
 AFTER = (
@@ -68,6 +94,8 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+SAID, SAID_AGAIN = 60, 4
+"""Characters at the end of an answer, and how often they stand in one that goes in circles."""
 REQUEST = 400
 """Characters of the request that are repeated after each result."""
 AFTER = (
@@ -123,15 +151,9 @@ def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None
     return None
 
 
-def reminder(request: str, step: Step) -> str:
-    """What stands behind a result, for the next request only: what was asked, and how to go on.
-
-    Args:
-        request: The person's words.
-        step: What was called last.
-    """
-    told = AFTER if step.ok or step.refused else AFTER_FAILURE
-    return told.format(request=cut_middle(request.strip(), REQUEST))
+def reminder(request: str) -> str:
+    """What stands behind a result, for the next request only: what was asked, and how to go on."""
+    return AFTER.format(request=_shortened(request))
 
 
 def unrun(request: str, answer: str, tools: Collection[str]) -> str:
@@ -146,12 +168,30 @@ def unrun(request: str, answer: str, tools: Collection[str]) -> str:
         return ""
     for tool, block in _CODE.items():
         if tool in tools and block.search(answer):
-            return UNRUN.format(tool=tool, request=cut_middle(request.strip(), REQUEST))
+            return UNRUN.format(tool=tool, request=_shortened(request))
     return ""
+
+
+def circling(answer: str) -> bool:
+    """Whether an answer has ended in saying the same thing again and again."""
+    end = answer.strip()[-SAID:]
+    return len(end) == SAID and answer.count(end) >= SAID_AGAIN
 
 
 def closing(prompt: User, steps: Sequence[Step]) -> User:
     """The question with what is attached to it, the results, and the wish for an answer."""
+    return _told(prompt, steps, ASKED)
+
+
+def again(prompt: User, steps: Sequence[Step]) -> User:
+    """The same with the wish for another call, after one that failed.
+
+    In the conversation itself small models copy the call that failed: it is what stands last.
+    """
+    return _told(prompt, steps, AGAIN)
+
+
+def _told(prompt: User, steps: Sequence[Step], wish: str) -> User:
     blocks: list[str] = []
     room = RESULTS
     seen: set[tuple[str, str]] = set()
@@ -164,7 +204,11 @@ def closing(prompt: User, steps: Sequence[Step]) -> User:
         room -= len(text)
         facts = {"of": f"{step.name} {step.arguments}", "state": "" if step.ok else "failed"}
         blocks.append(fenced("result", text, facts))
-    return User("\n\n".join((sent_text(prompt), *reversed(blocks), ASKED)), prompt.images)
+    return User("\n\n".join((sent_text(prompt), *reversed(blocks), wish)), prompt.images)
+
+
+def _shortened(request: str) -> str:
+    return cut_middle(request.strip(), REQUEST)
 
 
 def _canonical(arguments: str) -> str:

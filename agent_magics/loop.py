@@ -13,7 +13,16 @@ from dataclasses import dataclass, field, replace
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner, Limits
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
-from agent_magics.finishing import FAILED, MADE, Step, closing, made_before, reminder, unrun
+from agent_magics.finishing import (
+    MADE,
+    Step,
+    again,
+    circling,
+    closing,
+    made_before,
+    reminder,
+    unrun,
+)
 from agent_magics.finishing import SYSTEM as CLOSING
 from agent_magics.messages import (
     Assistant,
@@ -89,8 +98,9 @@ class Turn:
         epilogue: What is to be told of the turn right before its end.
         hooks: The person's own checks around calls; None: there are none.
         small: Whether the model is a small one: tools are described in words, one call of an answer
-            is run, each result is followed by the request, and a repeated call or the limit by one
-            request, without tools, of the question and the results.
+            is run, each result is followed by the request, a failure by a request of the question
+            and the results beside the conversation, and a repeated call or the limit by one such
+            request without tools.
     """
 
     model: Model
@@ -121,7 +131,6 @@ class _Watch:
     continued: int = 0
     steps: list[Step] = field(default_factory=list)
     last: Step | None = None
-    warned: bool = False
     unrun: str = ""
 
 
@@ -160,14 +169,15 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         turn.hooks,
     )
     yield MessageAdded(prompt)
-    nudge, circling = "", ""
-    while not circling and not (limit := _limit_reached(turn, asking, watch)):
-        async for event in asking.answer(nudge):
+    nudge, stuck = "", ""
+    while not stuck and not (limit := _limit_reached(turn, asking, watch)):
+        async for event in _next(turn, asking, watch, history, prompt, nudge):
             yield event
         message = asking.last
         nudge = _go_on(turn, message, prompt, watch)
         if not message.calls and not nudge:
-            yield _ended(turn, asking, watch, _ENDINGS.get(message.stop, "answered"))
+            async for event in _answered(turn, asking, watch, prompt, message):
+                yield event
             return
         message, over = _unrepeated(turn, message, watch)
         async for event in _run_calls(runner, asking, watch, message):
@@ -177,19 +187,45 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
                 yield event
             return
         count = repeats(watch.pairs)
-        if turn.small and watch.last is not None:
-            nudge = reminder(prompt.text, watch.last)
+        if turn.small and message.calls:
+            nudge = reminder(prompt.text)
         elif count >= NUDGE_AT:
             nudge = REPEATED.format(count=count)
         if count >= ASK_AT and not await _may_go_on(runner, watch, message.calls[-1], count):
-            circling = f"the same call came {count} times with the same result"
-    why = circling or limit
-    ending: Ending = "stopped" if circling else "limit"
+            stuck = f"the same call came {count} times with the same result"
+    why = stuck or limit
+    ending: Ending = "stopped" if stuck else "limit"
     yield Notice(f"Stopped: {why}. The model is asked to sum up.", "warning")
     short = turn.small and watch.steps
     last = _closed(turn, asking, watch, prompt, ending) if short else None
     async for event in last or _last_word(turn, asking, watch, why, ending):
         yield event
+
+
+async def _answered(
+    turn: Turn, asking: Asking, watch: _Watch, prompt: User, message: Assistant
+) -> AsyncIterator[Event]:
+    """The end after an answer; a small model's that goes in circles is asked for once more."""
+    if turn.small and watch.steps and circling(message.text):
+        async for event in _closed(turn, asking, watch, prompt, "answered"):
+            yield event
+    else:
+        yield _ended(turn, asking, watch, _ENDINGS.get(message.stop, "answered"))
+
+
+async def _next(
+    turn: Turn, asking: Asking, watch: _Watch, history: Conversation, prompt: User, nudge: str
+) -> AsyncIterator[Event]:
+    """Ask for the next answer: in the conversation, or, small models after a failure, beside it."""
+    last, tools = watch.last, asking.offered()
+    watch.last = None
+    if turn.small and tools and last is not None and not (last.ok or last.refused):
+        steps = watch.steps if last in watch.steps else [*watch.steps, last]
+        async for event in asking.apart(turn.system, (*history, again(prompt, steps)), tools):
+            yield event
+    else:
+        async for event in asking.answer(nudge):
+            yield event
 
 
 def _go_on(turn: Turn, message: Assistant, prompt: User, watch: _Watch) -> str:
@@ -201,6 +237,8 @@ def _go_on(turn: Turn, message: Assistant, prompt: User, watch: _Watch) -> str:
     if message.calls:
         return ""
     if message.stop == "length" and watch.continued < CONTINUATIONS:
+        if turn.small and circling(message.text):
+            return ""
         watch.continued += 1
         return CONTINUE
     if turn.small and message.stop == "end" and not watch.steps and not watch.unrun:
@@ -247,12 +285,8 @@ def _unrepeated(turn: Turn, message: Assistant, watch: _Watch) -> tuple[Assistan
     over = False
     for call in message.calls:
         before = made_before(watch.steps, call.name, call.arguments)
-        if before is None or call.problem:
-            pass
-        elif before.ok or before.refused or watch.warned:
+        if before is not None and not call.problem:
             call, over = replace(call, problem=MADE), True
-        else:  # what fails is not an answer yet: it is told so once
-            call, watch.warned = replace(call, problem=FAILED), True
         calls.append(call)
     return replace(message, calls=tuple(calls)), over
 
@@ -262,7 +296,7 @@ async def _closed(
 ) -> AsyncIterator[Event]:
     """Ask for the answer in a fresh short prompt without tools, then the end."""
     yield Notice("The model is asked for its answer from the results so far, without tools.")
-    async for event in asking.apart(CLOSING, closing(prompt, watch.steps)):
+    async for event in asking.apart(CLOSING, (closing(prompt, watch.steps),)):
         yield event
     yield _ended(turn, asking, watch, ending)
 

@@ -120,8 +120,10 @@ def test_calls_and_results_are_told_in_words_in_later_requests_too(shell, server
     for body in bodies:
         assert "tools" not in body
         assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
-    later = [m["content"] for m in bodies[-1]["messages"]]
-    assert any("Result of ls:" in text for text in later)
+    assert '<result of="ls ' in sent(bodies)  # it failed, so it is told beside the conversation
+    (body,) = asked(shell, server, cell="And now?")
+    assert any("Result of ls:" in message["content"] for message in body["messages"])
+    assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
 
 
 # --- files that the prompt names ---------------------------------------------------------------

@@ -19,7 +19,17 @@ from agent_magics.calls import Limits
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
-from agent_magics.finishing import ASKED, FAILED, MADE, Step, closing, made_before, reminder, unrun
+from agent_magics.finishing import (
+    AGAIN,
+    ASKED,
+    MADE,
+    Step,
+    circling,
+    closing,
+    made_before,
+    reminder,
+    unrun,
+)
 from agent_magics.magics.services import ModelChoice
 from agent_magics.magics.small import small_for
 from agent_magics.messages import Assistant, Attachment, User, unanswered
@@ -365,38 +375,56 @@ def _fails(_arguments: object) -> str:
     raise ToolError("no such number")
 
 
-def test_a_repeated_failure_is_told_once_and_then_the_end_too() -> None:
+def test_a_repeated_failure_is_the_end_too_and_the_answer_is_told_that_it_failed() -> None:
     look = Spy(answer=_fails)
-    wrong = [calls(call("look", name, n=1)) for name in "abc"]
+    wrong = [calls(call("look", name, n=1)) for name in "ab"]
     scene = Scene([*wrong, Assistant("I could not.")], [look.tool])
     result = small(scene)
     assert (result.text, len(look.ran)) == ("I could not.", 1)
-    assert scene.model.requests[2].conversation[-1].text == FAILED
     assert 'state="failed"' in scene.model.requests[-1].conversation[0].text
 
 
-def test_after_a_failure_that_was_told_another_call_may_bring_the_answer() -> None:
+def test_after_a_failure_another_call_is_asked_for_where_the_first_cannot_be_copied() -> None:
     look = Spy(answer=lambda arguments: "five" if arguments["n"] == 2 else _fails(arguments))
-    script = [calls(call("look", name, n=n)) for name, n in (("a", 1), ("b", 1), ("c", 2))]
+    script = [Assistant("Before."), calls(call("look", "a", n=1)), calls(call("look", "b", n=2))]
     scene = Scene([*script, Assistant("Five.")], [look.tool])
+    small(scene)
     assert small(scene).text == "Five."
     assert [ran["n"] for ran in look.ran] == [1, 2]
+    _, _, afresh, last = scene.model.requests
+    *history, wish = afresh.conversation
+    assert [message.text for message in history] == ["How many?", "Before."]
+    assert "no such number" in wish.text
+    assert AGAIN in wish.text
+    assert [tool.name for tool in afresh.tools] == ["look"]
+    assert afresh.words
+    assert len(last.conversation) == len(scene.session.conversation) - 1  # as it really was
 
 
-def test_each_result_is_followed_by_the_request_which_never_enters_the_history() -> None:
-    look = Spy(answer=lambda arguments: "five" if arguments["n"] == 2 else _fails(arguments))
+def test_a_result_is_followed_by_the_request_which_never_enters_the_history() -> None:
+    look = Spy()
     script = [calls(call("look", "a", n=1)), calls(call("look", "b", n=2)), Assistant("Five.")]
     scene = Scene(script, [look.tool])
     small(scene)
-    first, failed, worked = [request.nudge for request in scene.model.requests]
+    first, *others = [request.nudge for request in scene.model.requests]
     assert first == ""
-    assert "How many?" in failed
-    assert "did not work" in failed
-    assert "How many?" in worked
-    assert "did not work" not in worked
+    assert all("How many?" in nudge for nudge in others)
     assert all("If this is answered" not in str(m) for m in scene.session.conversation)
-    assert len(reminder("x" * 5_000, step())) < 800
-    assert "did not work" not in reminder("?", replace(step(), ok=False, refused=True))
+    assert len(reminder("x" * 5_000)) < 800
+
+
+def test_an_answer_that_goes_in_circles_is_not_gone_on_with() -> None:
+    round_and_round = "It does not include such a function, so it must be imported first. " * 20
+    assert circling(round_and_round)
+    assert not circling("It does not include such a function. " * 2)
+    assert not circling("\n".join(f"| row {n} | {n * n} |" for n in range(200)))
+    cut = Assistant(round_and_round, (), "length")
+    scene = Scene([calls(call("look", n=1)), cut, Assistant("Five.")], [Spy().tool])
+    result = small(scene)
+    assert (result.reason, len(scene.model.requests)) == ("answered", 3)
+    assert scene.model.requests[-1].tools == ()
+    alone = Scene([cut], [Spy().tool])
+    assert (small(alone).reason, len(alone.model.requests)) == ("cut", 1)
 
 
 def test_no_other_model_is_reminded() -> None:

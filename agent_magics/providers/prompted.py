@@ -23,8 +23,7 @@ You can call tools. To call one, end your message with a block like this and wri
 {"name": "TOOL", "arguments": {"NAME": VALUE}}
 ```
 
-In texts, such as code, write \\n where a line ends. The result comes in the next
-message. The tools:
+The result comes back in the next message. The tools:
 """
 
 
