@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_magics.context import cut_middle, sent_text
 from agent_magics.fencing import fenced
@@ -44,6 +44,35 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+_NOTHING = re.compile(r"No (?:matches|files|folders)\b")
+"""How results of `grep` and `glob` begin that found nothing."""
+SAID, SAID_AGAIN = 60, 4
+"""Characters at the end of an answer, and how often they stand in one that goes in circles."""
+REQUEST = 400
+"""Characters of the request that are repeated after each result."""
+AFTER = (
+    "That is the result. The request was:\n{request}\nIf this is answered or done now, say so in "
+    "plain words, without a call. Only if a part of it is still missing, make the next call."
+)
+AGAIN = (
+    "This did not bring what was asked for; doing the same again will not, either. Answer from the "
+    "texts above, or make another call: other code, or another tool. The request:"
+)
+UNRUN = (
+    "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
+    "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
+    "code."
+)
+_CODE = {"python": re.compile(r"^```(?:python|py)\b", re.MULTILINE | re.IGNORECASE)}
+"""Code blocks that are written instead of a call, by the tool that would run them."""
+_WANTED = re.compile(
+    r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
+    r"write|show)\b",
+    re.IGNORECASE,
+)
+"""Words of requests that code may be the answer to."""
+_NOTHING = re.compile(r"No (?:matches|files|folders)\b")
+"""How results of `grep` and `glob` begin that found nothing."""
 SAID, SAID_AGAIN = 60, 4
 """Characters at the end of an answer, and how often they stand in one that goes in circles."""
 REQUEST = 400
@@ -69,6 +98,8 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+_NOTHING = re.compile(r"No (?:matches|files|folders)\b")
+"""How results of `grep` and `glob` begin that found nothing."""
 SAID, SAID_AGAIN = 60, 4
 """Characters at the end of an answer, and how often they stand in one that goes in circles."""
 REQUEST = 400
@@ -94,6 +125,8 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+_NOTHING = re.compile(r"No (?:matches|files|folders)\b")
+"""How results of `grep` and `glob` begin that found nothing."""
 SAID, SAID_AGAIN = 60, 4
 """Characters at the end of an answer, and how often they stand in one that goes in circles."""
 REQUEST = 400
@@ -151,6 +184,14 @@ def made_before(steps: Sequence[Step], name: str, arguments: str) -> Step | None
     return None
 
 
+def fruitless(step: Step) -> bool:
+    """Whether a call brought nothing to answer from: it failed, or it was a search without a hit.
+
+    A refusal is an answer: the model is not sent to look for another way.
+    """
+    return not step.refused and (not step.ok or _NOTHING.match(step.result) is not None)
+
+
 def reminder(request: str) -> str:
     """What stands behind a result, for the next request only: what was asked, and how to go on."""
     return AFTER.format(request=_shortened(request))
@@ -180,18 +221,21 @@ def circling(answer: str) -> bool:
 
 def closing(prompt: User, steps: Sequence[Step]) -> User:
     """The question with what is attached to it, the results, and the wish for an answer."""
-    return _told(prompt, steps, ASKED)
+    return User("\n\n".join((sent_text(prompt), *_results(steps), ASKED)), prompt.images)
 
 
 def again(prompt: User, steps: Sequence[Step]) -> User:
-    """The same with the wish for another call, after one that failed.
+    """What is attached, the results, and then the question, after a call that brought nothing.
 
     In the conversation itself small models copy the call that failed: it is what stands last.
     """
-    return _told(prompt, steps, AGAIN)
+    attached = sent_text(replace(prompt, text="")).strip()
+    parts = (attached, *_results(steps), AGAIN, prompt.text)
+    return User("\n\n".join(part for part in parts if part), prompt.images)
 
 
-def _told(prompt: User, steps: Sequence[Step], wish: str) -> User:
+def _results(steps: Sequence[Step]) -> list[str]:
+    """The results, oldest first and once each, as data; the newest ones have priority."""
     blocks: list[str] = []
     room = RESULTS
     seen: set[tuple[str, str]] = set()
@@ -204,7 +248,7 @@ def _told(prompt: User, steps: Sequence[Step], wish: str) -> User:
         room -= len(text)
         facts = {"of": f"{step.name} {step.arguments}", "state": "" if step.ok else "failed"}
         blocks.append(fenced("result", text, facts))
-    return User("\n\n".join((sent_text(prompt), *reversed(blocks), wish)), prompt.images)
+    return blocks[::-1]
 
 
 def _shortened(request: str) -> str:

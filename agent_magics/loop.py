@@ -19,6 +19,7 @@ from agent_magics.finishing import (
     again,
     circling,
     closing,
+    fruitless,
     made_before,
     reminder,
     unrun,
@@ -219,7 +220,7 @@ async def _next(
     """Ask for the next answer: in the conversation, or, small models after a failure, beside it."""
     last, tools = watch.last, asking.offered()
     watch.last = None
-    if turn.small and tools and last is not None and not (last.ok or last.refused):
+    if turn.small and tools and last is not None and fruitless(last):
         steps = watch.steps if last in watch.steps else [*watch.steps, last]
         async for event in asking.apart(turn.system, (*history, again(prompt, steps)), tools):
             yield event

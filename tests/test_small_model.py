@@ -26,6 +26,7 @@ from agent_magics.finishing import (
     Step,
     circling,
     closing,
+    fruitless,
     made_before,
     reminder,
     unrun,
@@ -395,10 +396,19 @@ def test_after_a_failure_another_call_is_asked_for_where_the_first_cannot_be_cop
     *history, wish = afresh.conversation
     assert [message.text for message in history] == ["How many?", "Before."]
     assert "no such number" in wish.text
-    assert AGAIN in wish.text
+    assert wish.text.index("no such number") < wish.text.index(AGAIN)
+    assert wish.text.endswith("How many?")
     assert [tool.name for tool in afresh.tools] == ["look"]
     assert afresh.words
     assert len(last.conversation) == len(scene.session.conversation) - 1  # as it really was
+
+
+def test_a_search_without_a_hit_is_as_fruitless_as_a_failure_and_a_refusal_is_an_answer() -> None:
+    assert fruitless(step(result="No matches in 1 file."))
+    assert fruitless(step(result="No files match."))
+    assert fruitless(replace(step(), ok=False))
+    assert not fruitless(replace(step(), ok=False, refused=True))
+    assert not fruitless(step(result="Nothing is wrong here."))
 
 
 def test_a_result_is_followed_by_the_request_which_never_enters_the_history() -> None:
