@@ -55,8 +55,8 @@ AFTER = (
     "plain words, without a call. Only if a part of it is still missing, make the next call."
 )
 AGAIN = (
-    "This did not bring what was asked for, and the same call will not. Another call (other code, "
-    "another tool), or the texts above, may. The request:"
+    "A first attempt with {name} did not work ({why}). Do it in another way: with other code, with "
+    "another tool, or from the texts above. The request:"
 )
 
 
@@ -143,14 +143,29 @@ def closing(prompt: User, steps: Sequence[Step]) -> User:
     return User("\n\n".join((sent_text(prompt), *_results(steps), ASKED)), prompt.images)
 
 
-def again(prompt: User, steps: Sequence[Step]) -> User:
+def again(prompt: User, steps: Sequence[Step], failed: Step) -> User:
     """What is attached, the results, and then the question, after a call that brought nothing.
 
-    In the conversation itself small models copy the call that failed: it is what stands last.
+    Of that call only the reason is told: small models copy a call that they see, be it called wrong
+    or not.
+
+    Args:
+        prompt: The question.
+        steps: Those of the turn, oldest first.
+        failed: The last one.
     """
     attached = sent_text(replace(prompt, text="")).strip()
-    parts = (attached, *_results(steps), AGAIN, prompt.text)
+    wish = AGAIN.format(name=failed.name, why=_reason(failed.result))
+    useful = [step for step in steps if not fruitless(step)]
+    parts = (attached, *_results(useful), wish, prompt.text)
     return User("\n\n".join(part for part in parts if part), prompt.images)
+
+
+def _reason(result: str) -> str:
+    """One line of an error: the last of a traceback, the first of everything else."""
+    lines = [line for line in result.splitlines() if line.strip() and not line.startswith("[")]
+    line = (lines[-1] if lines[0].startswith("Traceback") else lines[0]) if lines else "no result"
+    return cut_middle(" ".join(line.split()).rstrip("."), REQUEST)
 
 
 def _results(steps: Sequence[Step]) -> list[str]:

@@ -221,8 +221,10 @@ async def _next(
     last, tools = watch.last, asking.offered()
     watch.last = None
     if turn.small and tools and last is not None and fruitless(last):
-        steps = watch.steps if last in watch.steps else [*watch.steps, last]
-        async for event in asking.apart(turn.system, (*history, again(prompt, steps)), tools):
+        # Another search for the same words would find as little.
+        others = tuple(tool for tool in tools if last.changes or tool.name != last.name)
+        sent = (*history, again(prompt, watch.steps, last))
+        async for event in asking.apart(turn.system, sent, others):
             yield event
     else:
         async for event in asking.answer(nudge):
