@@ -33,7 +33,7 @@ from agent_magics.events import (
     TurnStarted,
 )
 from agent_magics.fitting import Fitter
-from agent_magics.loop import Turn, run_turn
+from agent_magics.loop import run_turn
 from agent_magics.messages import (
     Assistant,
     Conversation,
@@ -51,6 +51,7 @@ from agent_magics.ports import Model, Renderer
 from agent_magics.pricing import total_cost
 from agent_magics.result import CallRecord, TurnResult
 from agent_magics.tool import Tool
+from agent_magics.turn import Turn
 
 
 @dataclass(slots=True)

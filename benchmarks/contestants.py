@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.calls import Limits
 from agent_magics.errors import ModelError
-from agent_magics.loop import Turn
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.providers.endpoint import Endpoint, Timeouts
 from agent_magics.providers.openai import OpenAIModel
 from agent_magics.session import Session
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.checking import check
+from agent_magics.turn import Turn
 
 PAD = "x" * 200
 PROMPT = "Call ping until told to stop, then say DONE."

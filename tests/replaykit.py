@@ -12,7 +12,6 @@ from typing import Any
 from agent_magics.context import ActiveSkill
 from agent_magics.differences import Places
 from agent_magics.events import ReplayCompared
-from agent_magics.loop import Turn
 from agent_magics.messages import Assistant
 from agent_magics.providers.manners import manner_of
 from agent_magics.providers.playing import Replay
@@ -20,6 +19,7 @@ from agent_magics.providers.recording_lines import header_line, read_recording
 from agent_magics.providers.replay import ReplayModel
 from agent_magics.providers.taping import TapedModel, TurnTape
 from agent_magics.result import TurnResult
+from agent_magics.turn import Turn
 from tests.turns import Scene
 
 HERE = Places(("/work/here",), "/home/me")

@@ -14,7 +14,6 @@ from agent_magics.compaction import conversation_size, with_summary
 from agent_magics.context import sent_text
 from agent_magics.events import MessageAdded
 from agent_magics.frontends.blocks import Transcript
-from agent_magics.loop import Turn
 from agent_magics.magics.exporting import FORMATS, portable
 from agent_magics.messages import Assistant, Attachment, Image, Usage, User
 from agent_magics.plain import visible
@@ -23,6 +22,7 @@ from agent_magics.providers.openai import Endpoint, OpenAIModel
 from agent_magics.records.stored import held
 from agent_magics.session import Session
 from agent_magics.tools.checking import check
+from agent_magics.turn import Turn
 from tests.fake import FakeServer
 from tests.hostile import HOSTILE, problems
 from tests.turns import Log, Person, Scene

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from agent_magics.calls import Limits
 from agent_magics.context import ActiveSkill, system_prompt
-from agent_magics.loop import Turn
 from agent_magics.messages import Image
 from agent_magics.policy import Policy
 from agent_magics.providers.openai import Endpoint, OpenAIModel
@@ -18,6 +17,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.checking import check
+from agent_magics.turn import Turn
 from tests.fake import FakeServer
 from tests.turns import NUMBER, Log, Person
 

@@ -20,10 +20,10 @@ from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
 from agent_magics.finishing import (
-    AGAIN,
     ASKED,
     MADE,
     Step,
+    again,
     circling,
     closing,
     fruitless,
@@ -388,19 +388,36 @@ def test_a_repeated_failure_is_the_end_too_and_the_answer_is_told_that_it_failed
 def test_after_a_failure_another_call_is_asked_for_where_the_first_cannot_be_copied() -> None:
     look = Spy(answer=lambda arguments: "five" if arguments["n"] == 2 else _fails(arguments))
     script = [Assistant("Before."), calls(call("look", "a", n=1)), calls(call("look", "b", n=2))]
-    scene = Scene([*script, Assistant("Five.")], [look.tool])
+    scene = Scene([*script, Assistant("Five.")], [look.tool, Spy("other").tool])
     small(scene)
     assert small(scene).text == "Five."
     assert [ran["n"] for ran in look.ran] == [1, 2]
     _, _, afresh, last = scene.model.requests
     *history, wish = afresh.conversation
     assert [message.text for message in history] == ["How many?", "Before."]
-    assert "no such number" in wish.text
-    assert wish.text.index("no such number") < wish.text.index(AGAIN)
+    assert "look did not work (no such number)" in wish.text
+    assert '"n"' not in wish.text
     assert wish.text.endswith("How many?")
-    assert [tool.name for tool in afresh.tools] == ["look"]
+    # The same search is not offered again, once; what changes things may be done in another way.
+    assert [tool.name for tool in afresh.tools] == ["other"]
+    assert [tool.name for tool in last.tools] == ["look", "other"]
     assert afresh.words
     assert len(last.conversation) == len(scene.session.conversation) - 1  # as it really was
+
+
+def test_the_wish_for_another_call_holds_what_is_attached_and_the_useful_results() -> None:
+    prompt = User("What is it?", attachments=(Attachment("a map", "a.py"),))
+    trace = (
+        "Traceback (most recent call last):\n  Cell, line 1\n    secret_code()\nValueError: no\n"
+    )
+    failed = replace(step("python", '{"n": 7}', trace + "[names new: x]", changes=True), ok=False)
+    text = again(prompt, [step(), failed], failed).text
+    assert text.index("a map") < text.index("seen") < text.index("ValueError: no")
+    assert "secret_code" not in text
+    wrong = replace(failed, result="SyntaxError in line 1: invalid syntax\n    secret_code(")
+    assert "SyntaxError in line 1: invalid syntax)" in again(prompt, [wrong], wrong).text
+    assert "no result" in again(prompt, [], replace(failed, result="")).text
+    assert len(again(User("?"), [], replace(failed, result="x" * 90_000)).text) < 1_000
 
 
 def test_a_search_without_a_hit_is_as_fruitless_as_a_failure_and_a_refusal_is_an_answer() -> None:

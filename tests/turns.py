@@ -11,7 +11,6 @@ from typing import Any
 from agent_magics.calls import Limits
 from agent_magics.context import ActiveSkill
 from agent_magics.events import Event, Question
-from agent_magics.loop import Turn
 from agent_magics.messages import Assistant, ToolCall
 from agent_magics.policy import Answer, Policy
 from agent_magics.providers.scripted import ScriptedModel
@@ -20,6 +19,7 @@ from agent_magics.session import Session
 from agent_magics.skill import Skill
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.checking import check
+from agent_magics.turn import Turn
 
 NUMBER = {
     "type": "object",

@@ -13,7 +13,6 @@ from agent_magics.errors import ConfigError
 from agent_magics.events import Event, Notice, PolicyChanged
 from agent_magics.frontends.stage import StageSettings
 from agent_magics.hooks.running import OnThread
-from agent_magics.loop import Turn
 from agent_magics.magics.approving import BeforehandApprover
 from agent_magics.magics.background import in_background
 from agent_magics.magics.costs import priced, unbounded
@@ -33,6 +32,7 @@ from agent_magics.ports import Approver, Kernel, Model, Renderer
 from agent_magics.records.recorder import Observer
 from agent_magics.session import Session
 from agent_magics.tools.delegating import Delegation
+from agent_magics.turn import Turn
 
 if TYPE_CHECKING:
     from agent_magics.events import Question

@@ -16,7 +16,6 @@ from pathlib import PurePosixPath
 from agent_magics.calls import Limits
 from agent_magics.context import cut_middle
 from agent_magics.errors import AgentMagicsError, ToolError
-from agent_magics.loop import Turn
 from agent_magics.magics.services import ModelChoice
 from agent_magics.messages import Attachment, Conversation, User
 from agent_magics.policy import Policy
@@ -30,6 +29,7 @@ from agent_magics.tools.mentioned import mentioned
 from agent_magics.tools.notebooks import SUFFIX as NOTEBOOK
 from agent_magics.tools.numbering import stripped
 from agent_magics.tools.workspace import Workspace
+from agent_magics.turn import Turn
 
 SETTINGS: Mapping[str, str] = {
     "auto": f"for models below {SMALL_BELOW:g} billion parameters, as name or server tell",

@@ -26,13 +26,14 @@ from agent_magics.events import (
     TurnEnded,
     TurnStarted,
 )
-from agent_magics.loop import Turn, run_turn
+from agent_magics.loop import run_turn
 from agent_magics.messages import Assistant, Display, Usage, User
 from agent_magics.policy import Answer, Policy, Rule
 from agent_magics.ports import Approver
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.schemas import record, string
 from agent_magics.tools.workspace import Workspace
+from agent_magics.turn import Turn
 
 NAME = "delegate"
 NOT_PASSED_ON = (NAME, "todo")
