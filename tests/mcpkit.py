@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import os
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +93,14 @@ def with_servers(tmp_path: Path, work: Any, *specs: ServerSpec, **more: Any) -> 
 
     with running(tmp_path, *specs, **more) as rig:
         return asyncio.run(main())
+
+
+async def until(condition, seconds=20.0):
+    """Wait for what another thread or process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        await asyncio.sleep(0.02)
 
 
 def alive(pid: int) -> bool:

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,10 @@ from agent_magics.skill import Skill
 from agent_magics.tool import effective_tools
 from agent_magics.tools.mcp.logfile import LARGEST, LogFile
 from agent_magics.tools.mcp.specs import server_spec
-from tests.mcpkit import Listed, alive, faulty, honest, needs_sdk, running, with_servers
+from tests.mcpkit import Listed, alive, faulty, honest, needs_sdk, running, until, with_servers
 from tests.turns import Person, Scene, Spy, call, calls
 
 pytestmark = needs_sdk
-
-
-async def until(condition, seconds=20.0):
-    """Wait for what another thread or process does."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true"
-        await asyncio.sleep(0.02)
 
 
 # -- what works
@@ -442,6 +433,18 @@ def test_closing_ends_the_processes_of_all_servers(tmp_path):
     with_servers(tmp_path, work, honest(), faulty("hangs"))
     assert len(pids) >= 2
     assert not [pid for pid in pids if alive(pid)]
+
+
+def test_what_was_ended_is_not_started_again(tmp_path):
+    async def work(rig):
+        go = rig.tools["mcp__chatty__go"]
+        await asyncio.to_thread(rig.servers.close)
+        with pytest.raises(ToolError, match="servers were ended"):
+            await rig.ready()
+        with pytest.raises(ToolError, match="not there any more"):
+            await go.run({}, rig.reported.append)
+
+    with_servers(tmp_path, work, faulty("chatty"))
 
 
 def _children(parent: int | None = None) -> list[int]:
