@@ -184,6 +184,35 @@ def test_a_whitelist_of_a_skill_hides_servers_like_every_other_tool(tmp_path):
     assert denied == ["mcp_read_resource"]
 
 
+def test_a_projects_skill_shows_with_a_glob_what_is_there_and_nothing_that_it_may_not(tmp_path):
+    async def work(rig):
+        tools = (Spy("read").tool, Spy("write", "write").tool, *rig.tools.values())
+        wish = Skill("wish", tools=("read", "mcp__*"), origin="project")
+        narrow = Skill("narrow", tools=("mcp__tester__*",))
+        denied = Policy((Rule("mcp__tester__die", "deny", source="user"),))
+        scene = Scene(
+            [calls(call("mcp__tester__add", a=1, b=2)), Assistant("Done.")],
+            effective_tools(tools, (wish,)),
+            skills=(wish,),
+        )
+        await scene.asking()
+        return (
+            {tool.name for tool in effective_tools(tools, (wish,))},
+            {tool.name for tool in effective_tools(tools, (wish, narrow))},
+            {tool.name for tool in effective_tools(tools, (wish,), policy=denied)},
+            {tool.name for tool in effective_tools(tools, (wish,), disabled=["mcp__tester__add"])},
+            [question.call.name for question in scene.person.asked],
+            set(rig.tools) - {"mcp_read_resource"},
+        )
+
+    wish, both, denied, disabled, asked, served = with_servers(tmp_path, work, honest())
+    assert wish == {"read"} | served
+    assert both == served
+    assert denied == wish - {"mcp__tester__die"}
+    assert disabled == wish - {"mcp__tester__add"}
+    assert asked == ["mcp__tester__add"]
+
+
 # -- questions of a server
 
 

@@ -20,6 +20,7 @@ from agent_magics.errors import UsageProblem
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import input_of
 from tests.mcpkit import HERE, needs_sdk, until
+from tests.shellkit import skill
 
 pytest_plugins = ["tests.mapkit_fixtures"]
 pytestmark = [
@@ -157,6 +158,21 @@ def test_a_question_of_a_server_is_declined_whoever_would_answer(program, endpoi
     result = agent_magics.run("Go.", mcp="asks", approve=lambda q: asked.append(q) or True)
     assert '"action": "decline"' in result.calls[0].result
     assert [question.call.name for question in asked] == ["mcp__asks__go"]
+
+
+def test_a_skills_glob_shows_a_servers_tools_and_neither_starts_nor_allows_any(
+    program, endpoint, model
+):
+    declare("chatty")
+    skill(Path(os.environ["HOME"]) / ".agents" / "skills", "wish", tools="tools: [read, 'mcp__*']")
+    endpoint.script(model, DONE, GO, DONE)
+    agent_magics.run("Go.", skills="wish")
+    assert starts("chatty") == 0
+    result = agent_magics.run("Go.", skills="wish", mcp="chatty")
+    requests = endpoint.requests(model)
+    assert offered(requests[0]) == {"read"}
+    assert offered(requests[1]) == {"read", "mcp__chatty__go"}
+    assert [call.name for call in result.refused] == ["mcp__chatty__go"]
 
 
 # -- what is off, before anything is sent
