@@ -110,3 +110,16 @@ def alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state not in "ZX"
+
+
+def processes_of(place: Path) -> list[int]:
+    """The processes that live and whose command line names something at this place."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it has ended meanwhile
+        if any(word.startswith(os.fsencode(place)) for word in words):
+            found.append(int(folder.name))
+    return found

@@ -19,7 +19,7 @@ import agent_magics
 from agent_magics.errors import UsageProblem
 from tests.lab_endpoint import PATIENCE, Says
 from tests.mapkit import input_of
-from tests.mcpkit import HERE, needs_sdk, until
+from tests.mcpkit import HERE, needs_sdk, processes_of, until
 from tests.shellkit import skill
 
 pytest_plugins = ["tests.mapkit_fixtures"]
@@ -48,15 +48,7 @@ def declare(*names: str, **more: dict[str, object]) -> None:
 
 def processes() -> list[int]:
     """Those of this test's servers that live, and their guards."""
-    mark = f"\0{Path.cwd()}\0".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue  # it has ended meanwhile
-    return found
+    return processes_of(Path.cwd())
 
 
 def starts(name: str) -> int:
