@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import warnings
@@ -333,6 +334,19 @@ def test_in_an_event_loop_others_go_on_and_cancelling_ends_the_servers(
     seen, left = asyncio.run(main())
     assert seen
     assert left == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_server_outlives_a_program_that_a_signal_ends(program, endpoint, model, number):
+    declare("chatty", "deaf")
+    endpoint.script(model, Says("never", hold=True))
+    text = "import agent_magics\nagent_magics.run('Go.', mcp=['chatty', 'deaf'])\n"
+    started = subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE)
+    assert endpoint.requests(model, 1)
+    assert len(processes()) == 4
+    started.send_signal(number)
+    started.communicate(timeout=PATIENCE)
+    asyncio.run(until(lambda: not processes()))
 
 
 def test_two_at_once_have_servers_of_their_own(program, endpoint, model):
