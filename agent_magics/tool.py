@@ -145,11 +145,7 @@ def effective_tools(
     Returns:
         Sorted by name, so that a request's prefix stays the same from turn to turn.
     """
-    allowed: set[str] | None = None
-    for skill in active_skills:
-        if skill.tools is not None:
-            allowed = set(skill.tools) if allowed is None else allowed & set(skill.tools)
-    visible = [t for t in builtins if allowed is None or t.name in allowed]
+    visible = [t for t in builtins if all(skill.admits(t.name) for skill in active_skills)]
     names: dict[str, Tool] = {}
     for tool in (*visible, *bundled, *control):
         names.setdefault(tool.name, tool)

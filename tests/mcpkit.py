@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import os
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +95,14 @@ def with_servers(tmp_path: Path, work: Any, *specs: ServerSpec, **more: Any) -> 
         return asyncio.run(main())
 
 
+async def until(condition, seconds=20.0):
+    """Wait for what another thread or process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        await asyncio.sleep(0.02)
+
+
 def alive(pid: int) -> bool:
     """Whether a process lives; a corpse does not."""
     try:
@@ -101,3 +110,16 @@ def alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state not in "ZX"
+
+
+def processes_of(place: Path) -> list[int]:
+    """The processes that live and whose command line names something at this place."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it has ended meanwhile
+        if any(word.startswith(os.fsencode(place)) for word in words):
+            found.append(int(folder.name))
+    return found

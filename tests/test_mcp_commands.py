@@ -317,6 +317,22 @@ def test_a_skill_with_a_whitelist_hides_the_servers(shell, home):
 
 
 @needs_sdk
+def test_a_skills_glob_shows_a_servers_tools_whose_calls_still_ask(shell, home, questions, capsys):
+    asked, _ = questions
+    declare(home, chatty=QUICK)
+    skill(home / ".agents" / "skills", "wish", tools="tools: [read, 'mcp__*']")
+    magic(shell, "use", "wish")
+    said = "Loaded skill wish (built-in: read; when their MCP servers run: mcp__*)"
+    assert said in capsys.readouterr().out
+    model = script(shell, calls(call("mcp__chatty__go")), Assistant("Gone."))
+    magic(shell, "agent", "", "Go.\n")
+    assert [tool.name for tool in model.requests[0].tools] == ["mcp__chatty__go", "read"]
+    assert [question.call.name for question in asked] == ["mcp__chatty__go"]
+    magic(shell, "use", "wish")
+    assert "(built-in: read, mcp__chatty__go)" in capsys.readouterr().out
+
+
+@needs_sdk
 def test_very_many_tools_are_found_with_find_tools(shell, home):
     args = [str(HERE / "mcp_faults.py"), "many"]
     declare(home, many={"command": sys.executable, "args": args})

@@ -1,6 +1,8 @@
 """Servers from the package registries, as people use them.
 
-Needs downloads, so it runs only when AGENT_MAGICS_REAL_MCP is set; `npm` is used where it is there.
+Those from PyPI are installed into an environment of their own, at fixed versions; where there is no
+registry that is the reason for a skip. Those from npm are whatever is newest there, so their test
+runs only when AGENT_MAGICS_REAL_MCP is set.
 """
 
 from __future__ import annotations
@@ -9,49 +11,88 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
 
 from agent_magics.tools.mcp.specs import server_spec
-from tests.mcpkit import needs_sdk, with_servers
+from tests.environments import REPOSITORY, unavailable
+from tests.mcpkit import needs_sdk, processes_of, with_servers
 
 pytestmark = [
     needs_sdk,
-    pytest.mark.skipif(
-        not os.environ.get("AGENT_MAGICS_REAL_MCP"),
-        reason="it downloads servers; set AGENT_MAGICS_REAL_MCP=1 to run it",
-    ),
+    pytest.mark.package,
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
 ]
+SERVERS = ("mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19")
 
 
 @pytest.fixture(scope="module")
-def python_servers(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("venv")
-    venv.create(folder, with_pip=True)
-    places = folder / ("Scripts" if sys.platform == "win32" else "bin")
-    words = [str(places / "pip"), "install", "-q", "mcp-server-time", "mcp-server-git"]
-    subprocess.run(words, check=True)
-    return places
+def environment(tmp_path_factory) -> Path:
+    """An environment with the servers, their own SDK, and nothing of ours."""
+    folder = tmp_path_factory.mktemp("servers")
+    pins = REPOSITORY / "constraints.txt"
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    # One try and a short wait: without a registry the test is skipped, not stuck.
+    install = [*pip, "install", "--quiet", "--retries", "0", "--timeout", "15", *SERVERS]
+    for words in (
+        [sys.executable, "-m", "venv", "--without-pip", str(folder)],
+        [*install, *(["-c", str(pins)] if pins.is_file() else [])],
+    ):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+            unavailable(f"the servers could not be installed: {said}")
+    return folder
 
 
-def test_servers_written_with_the_python_sdk(python_servers, tmp_path):
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    specs = [
-        server_spec(name, {"command": str(python_servers / f"mcp-server-{name}")}, "user")
-        for name in ("time", "git")
-    ]
+@pytest.fixture
+def repository(tmp_path) -> Path:
+    """A repository with one commit."""
+    folder = tmp_path / "repository"
+    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.org")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    words = ["git", *who, "commit", "-q", "--allow-empty", "-m", "feed the cat"]
+    subprocess.run(words, check=True, cwd=folder)
+    return folder
+
+
+def asked(environment: Path, folder: Path, name: str, tool: str, **arguments: str):
+    """Start a server, list its tools, make one call, end it."""
+    spec = server_spec(name, {"command": str(environment / "bin" / f"mcp-server-{name}")}, "user")
 
     async def work(rig):
-        now = await rig.call("mcp__time__get_current_time", timezone="Europe/Berlin")
-        return now, await rig.call("mcp__git__git_status", repo_path=str(tmp_path))
+        reply = await rig.call(f"mcp__{name}__{tool}", **arguments)
+        return rig.servers.state(name).about, set(rig.tools), reply, processes_of(environment)
 
-    now, status = with_servers(tmp_path, work, *specs)
-    assert "Europe/Berlin" in now.text
-    assert status.ok
+    about, tools, reply, while_it_ran = with_servers(folder, work, spec)
+    assert f"mcp-{name}" in about
+    assert reply.ok, reply.text
+    assert len(while_it_ran) == 2  # the server and its guard
+    assert processes_of(environment) == []
+    return tools, reply.text
 
 
+def test_the_time_server_converts_between_zones(environment, tmp_path):
+    words = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
+    tools, text = asked(environment, tmp_path, "time", "convert_time", **words)
+    assert {"mcp__time__get_current_time", "mcp__time__convert_time"} <= tools
+    assert "T21:00:00+09:00" in text
+    assert "9.0h" in text
+
+
+def test_the_git_server_reads_a_commit(environment, tmp_path, repository):
+    tools, text = asked(environment, tmp_path, "git", "git_log", repo_path=str(repository))
+    assert {"mcp__git__git_status", "mcp__git__git_commit"} <= tools
+    assert "feed the cat" in text
+    assert "A Person" in text
+
+
+@pytest.mark.skipif(
+    not os.environ.get("AGENT_MAGICS_REAL_MCP"),
+    reason="it takes what npm has newest; set AGENT_MAGICS_REAL_MCP=1 to run it",
+)
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not there")
 def test_servers_written_with_the_typescript_sdk(tmp_path):
     arguments = {"everything": [], "filesystem": [str(tmp_path)]}

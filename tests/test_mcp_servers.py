@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,10 @@ from agent_magics.skill import Skill
 from agent_magics.tool import effective_tools
 from agent_magics.tools.mcp.logfile import LARGEST, LogFile
 from agent_magics.tools.mcp.specs import server_spec
-from tests.mcpkit import Listed, alive, faulty, honest, needs_sdk, running, with_servers
+from tests.mcpkit import Listed, alive, faulty, honest, needs_sdk, running, until, with_servers
 from tests.turns import Person, Scene, Spy, call, calls
 
 pytestmark = needs_sdk
-
-
-async def until(condition, seconds=20.0):
-    """Wait for what another thread or process does."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true"
-        await asyncio.sleep(0.02)
 
 
 # -- what works
@@ -191,6 +182,35 @@ def test_a_whitelist_of_a_skill_hides_servers_like_every_other_tool(tmp_path):
     assert hidden == ()
     assert one == ["mcp__tester__add"]
     assert denied == ["mcp_read_resource"]
+
+
+def test_a_projects_skill_shows_with_a_glob_what_is_there_and_nothing_that_it_may_not(tmp_path):
+    async def work(rig):
+        tools = (Spy("read").tool, Spy("write", "write").tool, *rig.tools.values())
+        wish = Skill("wish", tools=("read", "mcp__*"), origin="project")
+        narrow = Skill("narrow", tools=("mcp__tester__*",))
+        denied = Policy((Rule("mcp__tester__die", "deny", source="user"),))
+        scene = Scene(
+            [calls(call("mcp__tester__add", a=1, b=2)), Assistant("Done.")],
+            effective_tools(tools, (wish,)),
+            skills=(wish,),
+        )
+        await scene.asking()
+        return (
+            {tool.name for tool in effective_tools(tools, (wish,))},
+            {tool.name for tool in effective_tools(tools, (wish, narrow))},
+            {tool.name for tool in effective_tools(tools, (wish,), policy=denied)},
+            {tool.name for tool in effective_tools(tools, (wish,), disabled=["mcp__tester__add"])},
+            [question.call.name for question in scene.person.asked],
+            set(rig.tools) - {"mcp_read_resource"},
+        )
+
+    wish, both, denied, disabled, asked, served = with_servers(tmp_path, work, honest())
+    assert wish == {"read"} | served
+    assert both == served
+    assert denied == wish - {"mcp__tester__die"}
+    assert disabled == wish - {"mcp__tester__add"}
+    assert asked == ["mcp__tester__add"]
 
 
 # -- questions of a server
@@ -442,6 +462,18 @@ def test_closing_ends_the_processes_of_all_servers(tmp_path):
     with_servers(tmp_path, work, honest(), faulty("hangs"))
     assert len(pids) >= 2
     assert not [pid for pid in pids if alive(pid)]
+
+
+def test_what_was_ended_is_not_started_again(tmp_path):
+    async def work(rig):
+        go = rig.tools["mcp__chatty__go"]
+        await asyncio.to_thread(rig.servers.close)
+        with pytest.raises(ToolError, match="servers were ended"):
+            await rig.ready()
+        with pytest.raises(ToolError, match="not there any more"):
+            await go.run({}, rig.reported.append)
+
+    with_servers(tmp_path, work, faulty("chatty"))
 
 
 def _children(parent: int | None = None) -> list[int]:

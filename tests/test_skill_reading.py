@@ -114,6 +114,47 @@ def test_globs_stand_for_the_tools_they_match():
     assert read("tools: [mcp_*]").broken
 
 
+@pytest.mark.parametrize(
+    ("line", "visible"),
+    [
+        ("tools: [mcp__git__*]", {"mcp__git__log", "mcp__git__reset"}),
+        ("tools: Read, mcp__git__*", {"read", "mcp__git__log", "mcp__git__reset"}),
+        ("tools: ['mcp__*']", {"mcp__git__log", "mcp__git__reset", "mcp__github__log"}),
+        ("tools: [mcp__git__lo?, ls]", {"ls", "mcp__git__log"}),
+        ("tools: [mcp__*__log]", {"mcp__git__log", "mcp__github__log"}),
+        ("tools: ['*']", set(TOOLS)),
+        ("tools: [mcp__git__*]\ndisallowed-tools: [mcp__git__reset]", {"mcp__git__log"}),
+        ("tools: [mcp__git__log, read]\ndisallowed-tools: ['mcp__*']", {"read"}),
+        ("tools: ['mcp__*', read]\ndisallowed-tools: mcp__git__*", {"read", "mcp__github__log"}),
+        ("disallowed-tools: [mcp__git__*]", set(TOOLS)),
+    ],
+)
+def test_globs_of_server_tools_are_matched_when_the_servers_run(line, visible):
+    skill = read(line)
+    there = {*TOOLS, "mcp__git__log", "mcp__git__reset", "mcp__github__log", "mcp_read_resource"}
+    assert {name for name in there if skill.admits(name)} == visible
+    assert skill.diagnostics == ()
+
+
+@pytest.mark.parametrize("entry", ["mcp_git_*", "mcp*git", "x__*", "fetch_*", "git_*"])
+def test_a_glob_that_stands_for_no_tool_is_said_and_shows_no_servers_tool(entry):
+    skill = read(f"tools: [read, '{entry}']")
+    assert f"`{entry}` in tools is no tool here" in said(skill, "warning")
+    assert skill.tools == ("read",)
+    assert not skill.admits("mcp__git__log")
+
+
+def test_a_pattern_behind_a_glob_of_server_tools_is_said_to_be_lost():
+    skill = read("tools: ['mcp__git__*(main)']")
+    assert "is taken as mcp__git__*, without the pattern" in said(skill, "warning")
+    assert skill.admits("mcp__git__log")
+
+
+def test_globs_of_server_tools_cannot_take_the_last_tool_away_unseen():
+    skill = read("tools: [mcp__git__log]\ndisallowed-tools: [mcp__git__*]")
+    assert skill.broken
+
+
 def test_a_pattern_in_parentheses_is_said_to_be_lost():
     skill = read("tools: [Read, 'Bash(git:*)']")
     assert skill.tools == ("read", "run_shell")

@@ -40,6 +40,7 @@ from agent_magics.tools import builtin_tools
 from agent_magics.tools.bubblewrap import Bubblewrap
 from agent_magics.tools.checking import check
 from agent_magics.tools.landlock import Landlock
+from agent_magics.tools.mcp.declared import Wanted, chosen
 from agent_magics.tools.mcp.opening import Surroundings
 from agent_magics.tools.mcp.servers import Servers
 from agent_magics.tools.memory import Memory
@@ -143,6 +144,8 @@ def make_services(
     variables: Mapping[str, str],
     learnt: Learnt | None = None,
     fetched: dict[Any, str] | None = None,
+    wanted: Wanted = (),
+    running: Servers | None = None,
 ) -> Services:
     """Everything the magics of one shell, or one turn of a program, talk to.
 
@@ -153,6 +156,11 @@ def make_services(
         variables: The environment itself, for the variable that a configuration names.
         learnt: What endpoints taught earlier turns of the same program.
         fetched: Keys of named endpoints that they have fetched.
+        wanted: The MCP servers that a program asks for.
+        running: Those that turns of the same program share; None: this one has its own.
+
+    Raises:
+        UsageProblem: A server that a program names is not there.
     """
     config_file = (
         environment.config or Path(platformdirs.user_config_dir("agent_magics")) / "config.yaml"
@@ -275,12 +283,12 @@ def make_services(
         SwitchFile(config_file.parent / "disabled-mcp.json"),
         root,
     )
-    # Programs make services for each turn, and would start the servers each time.
-    mcp = Servers(
-        sources if shell is not None else None,
+    mcp = running or Servers(
+        sources if shell is not None else chosen(sources, wanted),
         Surroundings(root, variables, keys),
         data / "mcp",
         __version__,
+        attended=shell is not None,
     )
 
     return Services(

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -34,8 +35,10 @@ from agent_magics.scripting.jobs import Done, Lent, Runners, done
 from agent_magics.scripting.mapping import Mapping
 from agent_magics.scripting.options import Options, RunOptions, checked, checked_prompt
 from agent_magics.scripting.saving import SaveFile
+from agent_magics.scripting.serving import serving, serving_here
 from agent_magics.scripting.turns import Prepared, prepared
 from agent_magics.session import Session
+from agent_magics.tools.mcp.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def run(prompt: str, *, show: bool = False, **options: Unpack[RunOptions]) -> Tu
         show: Show what happens, in the cell or on standard output; else nothing is printed.
         options: See `RunOptions`: `skills`, `cwd`, `policy`, `mode`, `approve`, `tools`, `model`,
             `base_url`, `max_turns`, `budget`, `max_seconds`, `max_cost`, `prices`,
-            `context_window`.
+            `context_window`, `mcp`.
 
     Returns:
         The turn's result: `text`, `calls`, `refused`, `findings`, `usage` and more.
@@ -77,7 +80,7 @@ def run(prompt: str, *, show: bool = False, **options: Unpack[RunOptions]) -> Tu
     """
     asked = checked_prompt(prompt)
     ready = _ready(checked(options))
-    with _shown(show) as renderer:
+    with _shown(show) as renderer, serving(ready.services.mcp, ready.options.mcp):
         return ready.run(asked, renderer)
 
 
@@ -96,7 +99,8 @@ async def arun(prompt: str, *, show: bool = False, **options: Unpack[RunOptions]
     # Skills and model servers are looked for on the disk and on this machine.
     ready = await asyncio.to_thread(_ready, checked(options))
     with _shown(show) as renderer:
-        return await ready.turn(asked, renderer, here)
+        async with serving_here(ready.services.mcp, ready.options.mcp):
+            return await ready.turn(asked, renderer, here)
 
 
 def map(  # noqa: A001  # its name is agent_magics.map
@@ -132,7 +136,8 @@ def map(  # noqa: A001  # its name is agent_magics.map
         progress: Show how far it is: in the cell, or on a terminal.
         lend_key: Send your API key along to workers that have none of their own. Not needed for
             threads and processes of this machine.
-        options: As for `run`, for each item.
+        options: As for `run`, for each item. Servers of `mcp` start once for all items, and go with
+            threads only.
 
     Returns:
         The items in the order of the inputs.
@@ -143,29 +148,51 @@ def map(  # noqa: A001  # its name is agent_magics.map
         KeyboardInterrupt: You stopped it (`MapInterrupted`, which holds `result`, too).
     """
     asked = checked(options)
+    _check_servers(asked, executor)
     ready = _ready(asked)
     bounds = Bounds.checked(workers, total_budget, total_cost, priced(asked.limits, ready.choice))
-    secrets = ready.services.workspace.redactor
     prompts = Prompts.checked(prompt, ready.skill_digests(), ready.choice.name)
-    file = SaveFile.opened(save, secrets()) if save is not None else None
     named = ready.choice.endpoint
     job = replace(asked, model=ready.choice.name, base_url=_url(ready), endpoint=named)
     lent = _key(ready) if lend_key else Lent()
-    mapping = Mapping(
-        work=_worked, fixed=(job, lent), prompts=prompts, bounds=bounds, redact=secrets(), file=file
-    )
-    with progress_here(progress) as shown:
+    servers = ready.services.mcp
+    work = partial(_worked, servers=servers) if asked.mcp else _worked
+    with serving(servers, asked.mcp), progress_here(progress) as shown:
+        # Now that servers run, what they were told in secret is taken out as well.
+        redact = ready.services.workspace.redactor()
+        file = SaveFile.opened(save, redact) if save is not None else None
+        mapping = Mapping(work, (job, lent), prompts, bounds, redact, file)
         return mapping.over(inputs, executor, shown)
 
 
-def _worked(options: Options, lent: Lent, text: str, number: int, runners: Runners | None) -> Done:
+def _check_servers(options: Options, executor: Executor | None) -> None:
+    """Servers run beside the program, where workers of other processes do not reach them."""
+    if options.mcp and executor is not None and not isinstance(executor, ThreadPoolExecutor):
+        raise UsageProblem(
+            "mcp goes with threads: leave executor out, or give a ThreadPoolExecutor. Workers in "
+            "other processes and on other machines have no servers."
+        )
+
+
+def _worked(
+    options: Options,
+    lent: Lent,
+    text: str,
+    number: int,
+    runners: Runners | None,
+    servers: Servers | None = None,
+) -> Done:
     """One item, in whichever thread, process or machine; `number` tells equal prompts apart."""
     environment = read_environment(os.environ)
     if lent.key and not environment.api_key:
         sources = {**(environment.sources or {}), "api_key": lent.name}
         environment = replace(environment, api_key=lent.key, sources=sources)
-    kept = (runners.learnt, runners.keys) if runners is not None else (None, None)
-    return done(lambda: _ready(options, environment, _said_before, *kept), text, runners)
+    learnt, keys = (runners.learnt, runners.keys) if runners is not None else (None, None)
+
+    def prepare() -> Prepared:
+        return _ready(options, environment, _said_before, learnt, keys, servers)
+
+    return done(prepare, text, runners)
 
 
 def _ready(
@@ -174,11 +201,12 @@ def _ready(
     warn: Callable[[str], None] | None = None,
     learnt: Learnt | None = None,
     keys: dict[Any, str] | None = None,
+    servers: Servers | None = None,
 ) -> Prepared:
     owner = ScriptOwner(options.cwd)
     with installed_only():
         known = environment or read_environment(os.environ)
-        services = make_services(None, owner, known, os.environ, learnt, keys)
+        services = make_services(None, owner, known, os.environ, learnt, keys, options.mcp, servers)
         services.configuration()  # which imports what reads it
     return prepared(options, services, owner.session, warn=warn)
 

@@ -6,6 +6,7 @@ one before it in force, with its tools.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from agent_magics.magics.services import Configured, Services
 from agent_magics.magics.trusting import Gatekeeper
 from agent_magics.policy import Policy
 from agent_magics.session import Session
-from agent_magics.skill import Skill
+from agent_magics.skill import SERVERS, Skill
 from agent_magics.skill.reading import flag
 from agent_magics.tool import Tool, effective_tools
 from agent_magics.tools.discretion import Redact, discreet
@@ -177,7 +178,14 @@ def loaded_line(skill: Skill, visible: Sequence[Tool]) -> str:
         parts.append("built-in: all")
     else:
         listed = [name for name in skill.tools if name in here]
+        listed += sorted(name for name in here if skill.admits(name) and name not in listed)
+        later = [
+            name
+            for name in skill.tools
+            if name.startswith(SERVERS) and not fnmatch.filter(here, name)
+        ]
         parts.append(f"built-in: {', '.join(listed) or 'none'}")
+        parts += [f"when their MCP servers run: {', '.join(later)}"] if later else []
     return f"Loaded skill {skill.name} ({'; '.join(parts)})"
 
 

@@ -18,6 +18,7 @@ from agent_magics.hooks.hook import Hook, hooks_of
 from agent_magics.magics.small import SETTINGS as SMALL
 from agent_magics.policy import MODES, Answer, Decision, Mode, Rule
 from agent_magics.tool import Tool
+from agent_magics.tools.mcp.declared import Wanted
 
 Said: TypeAlias = bool | Answer
 Approve: TypeAlias = Callable[[Question], Said | Awaitable[Said]]
@@ -50,6 +51,8 @@ class RunOptions(TypedDict, total=False):
         context_window: The model's context in tokens; 0: not known.
         hooks: Functions under `@agent_magics.hook`, told before the configuration's commands.
         small: The profile for small models: `auto`, `on` or `off`.
+        mcp: The MCP servers to start: names of yours, or True for all that are enabled; default:
+            none.
     """
 
     skills: str | Iterable[str]
@@ -68,6 +71,7 @@ class RunOptions(TypedDict, total=False):
     context_window: int
     hooks: Iterable[Callable[..., Any]]
     small: str
+    mcp: bool | str | Iterable[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Options:
         hooks: Checks around calls and turns.
         endpoint: The named endpoint that the model is of, for workers; empty: any.
         small: See `RunOptions`.
+        mcp: Names of servers, or True for all that are enabled.
     """
 
     cwd: str
@@ -103,6 +108,7 @@ class Options:
     hooks: tuple[Hook, ...] = ()
     endpoint: str = ""
     small: str = "auto"
+    mcp: Wanted = ()
 
 
 def checked(given: Mapping[str, Any]) -> Options:
@@ -144,6 +150,7 @@ def checked(given: Mapping[str, Any]) -> Options:
         window=int(_number(options, "context_window", 0)),
         hooks=_hooks(options.get("hooks", ())),
         small=small,
+        mcp=_servers(options.get("mcp", ())),
     )
 
 
@@ -183,6 +190,17 @@ def _hooks(given: object) -> tuple[Hook, ...]:
             )
         found.extend(mine)
     return tuple(found)
+
+
+def _servers(given: object) -> Wanted:
+    if isinstance(given, bool):
+        return given or ()
+    if isinstance(given, Mapping):
+        raise UsageProblem("mcp takes names; servers are declared in your configuration file.")
+    names = tuple(dict.fromkeys(_texts(given, "mcp")))
+    if "" in names:
+        raise UsageProblem("mcp holds an empty name; leave it out for no servers.")
+    return names
 
 
 def _rule(given: object) -> Rule:

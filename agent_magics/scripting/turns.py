@@ -20,6 +20,7 @@ from agent_magics.result import TurnResult
 from agent_magics.scripting.answering import Answering, Elsewhere, Silent, Unattended, here, refusal
 from agent_magics.scripting.given import sorted_out
 from agent_magics.scripting.options import Options
+from agent_magics.scripting.serving import started
 from agent_magics.session import Session
 from agent_magics.tool import Tool
 
@@ -70,8 +71,13 @@ class Prepared:
             prompt: Byte for byte.
             renderer: Shows it; None: nothing is shown.
             on_thread: Runs a function where the program waits.
+
+        Raises:
+            AgentMagicsError: No usable answer came, or a server that is needed is not there.
         """
         options, config = self.options, self.services.configuration()
+        # One that ended since may start again; without it nothing is asked.
+        await started(self.services.mcp, options.mcp)
         approver = (
             Unattended() if options.approve is None else Answering(options.approve, on_thread)
         )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 Origin: TypeAlias = Literal["configured", "project", "user", "package", "bundled"]
 """Where a skill was found; also the order of precedence, first wins."""
+
+SERVERS = "mcp__"
+"""How the names of all tools of MCP servers begin: `mcp__SERVER__TOOL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ class Skill:
         description: What it does and when to use it; may be empty.
         instructions: The body, whole.
         root: The skill's folder, by its real path.
-        tools: The whitelist of built-in tools; None: no filter, `()`: none of them.
+        tools: The whitelist of built-in tools, and of names and globs of server tools; None: no
+            filter, `()`: none of them.
+        excluded: Names and globs of server tools that a glob of `tools` does not stand for.
         suggested_tools: A hint in the text, nothing more.
         allowed_tools: The standard's request for pre-approval: shown, never granted.
         metadata: The header's other keys, as text or nested values.
@@ -73,6 +79,7 @@ class Skill:
     instructions: str = ""
     root: Path = Path()
     tools: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
     suggested_tools: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -86,3 +93,20 @@ class Skill:
     def broken(self) -> str:
         """Why it cannot be used; empty if it can."""
         return next((str(d) for d in self.diagnostics if d.severity == "error"), "")
+
+    def admits(self, name: str) -> bool:
+        """Whether a built-in tool, or one of a server, stays visible with this skill.
+
+        Which tools a server has is known only when it runs: globs of their names stay globs.
+        """
+        if self.tools is None:
+            return True
+        listed = name in self.tools or _served(name, self.tools)
+        return listed and not _served(name, self.excluded)
+
+
+def _served(name: str, patterns: Iterable[str]) -> bool:
+    """Whether it is the name of a server's tool that one of these stands for."""
+    return name.startswith(SERVERS) and any(
+        pattern.startswith(SERVERS) and fnmatchcase(name, pattern) for pattern in patterns
+    )

@@ -7,10 +7,11 @@ nor grant anything.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from agent_magics.skill import Diagnostic
+from agent_magics.skill import SERVERS, Diagnostic
 from agent_magics.skill.naming import shown
 from agent_magics.skill.toolnames import (
     are_clients,
@@ -30,10 +31,12 @@ class Filter:
     Args:
         names: The tools, in the order of the header; None: the header does not say.
         diagnostics: What is off about it.
+        excluded: Server tools that a glob among the names does not stand for.
     """
 
     names: tuple[str, ...] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 def whitelist(
@@ -54,9 +57,11 @@ def whitelist(
     if keep.names is None and not drop.names:
         return Filter(None, problems)
     base = tuple(sorted(known)) if keep.names is None else keep.names
-    names = tuple(name for name in base if name not in (drop.names or ()))
+    dropped = drop.names or ()
+    excluded = tuple(name for name in dropped if name.startswith(SERVERS))
+    names = tuple(n for n in base if n not in dropped and not _excludes(excluded, n))
     if names or bundled:
-        return Filter(names, problems)
+        return Filter(names, problems, excluded)
     if values.get("tools") == []:
         message = "`tools: []` leaves no tool at all; the model can only talk"
         return Filter((), (*problems, Diagnostic("info", message)))
@@ -123,6 +128,11 @@ def _listed(key: str, value: object, known: Collection[str]) -> Filter:
             fix = f"write `{found[0]}`; what may run is decided at each call"
             problems.append(Diagnostic("warning", message, fix))
     return Filter(tuple(dict.fromkeys(names)), tuple(problems))
+
+
+def _excludes(excluded: Collection[str], name: str) -> bool:
+    """Whether a server's tool is taken away by its name; what a glob stands for is seen later."""
+    return not is_glob(name) and any(fnmatch.fnmatchcase(name, glob) for glob in excluded)
 
 
 def _single(entry: str, known: Collection[str]) -> tuple[str, ...]:

@@ -93,6 +93,7 @@ def read_skill(
         description,
         split.body,
         tools=tools.names,
+        excluded=tools.excluded,
         suggested_tools=suggested.names or (),
         allowed_tools=allowed.names or (),
         metadata=metadata,

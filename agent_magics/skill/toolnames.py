@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
+from agent_magics.skill import SERVERS
 from agent_magics.skill.naming import near
 
 _SPELLINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -121,7 +122,7 @@ def our_name(entry: str, known: Collection[str]) -> str:
         known: The built-in tools there are.
     """
     name = entry.partition("(")[0]
-    if name in known or name.startswith("mcp__"):
+    if name in known or name.startswith(SERVERS):
         return name  # which tools a server has is known only when it runs
     folded = name.casefold()
     ours = _OURS.get(folded, folded)
@@ -145,7 +146,9 @@ def is_glob(entry: str) -> bool:
 
 
 def matching(entry: str, known: Collection[str]) -> tuple[str, ...]:
-    """The built-in tools that a glob stands for, sorted."""
+    """The built-in tools that a glob stands for, sorted; one of server tools stays as it is."""
+    if entry.startswith(SERVERS):
+        return (entry,)  # which tools a server has is known only when it runs
     return tuple(sorted(name for name in known if fnmatch.fnmatchcase(name, entry)))
 
 

@@ -1,6 +1,6 @@
 """A thread with an event loop for work that outlives a cell: the servers' own.
 
-Started at its first use, ended with `close`. Knows no server.
+Started at its first use, ended for good with `close`. Knows no server.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from concurrent.futures import TimeoutError as TooSlow
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from agent_magics.errors import ToolError
+
 T = TypeVar("T")
 
 
@@ -24,6 +26,7 @@ class Background:
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     @property
     def running(self) -> bool:
@@ -35,12 +38,16 @@ class Background:
 
         Args:
             work: Makes the coroutine; called on the thread.
+
+        Raises:
+            ToolError: The thread was ended.
         """
         return await asyncio.wrap_future(self._submitted(work))
 
     def close(self, work: Callable[[], Coroutine[Any, Any, None]], seconds: float) -> None:
         """Run one last coroutine and end the thread; waits no longer than so many seconds."""
         with self._starting:
+            self._closed = True
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
@@ -58,17 +65,21 @@ class Background:
         async def made() -> T:
             return await work()
 
-        return asyncio.run_coroutine_threadsafe(made(), self._started())
+        # Under the lock: what comes before `close` is there when the last coroutine runs.
+        with self._starting:
+            if self._closed:
+                # A turn that somebody left behind must not start what was ended around it.
+                raise ToolError("The MCP servers were ended.")
+            return asyncio.run_coroutine_threadsafe(made(), self._started())
 
     def _started(self) -> asyncio.AbstractEventLoop:
-        with self._starting:
-            if self._loop is None:
-                self._loop = _new_loop()
-                self._thread = threading.Thread(
-                    target=self._body, args=(self._loop,), name="agent_magics mcp", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        if self._loop is None:
+            self._loop = _new_loop()
+            self._thread = threading.Thread(
+                target=self._body, args=(self._loop,), name="agent_magics mcp", daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
     def _body(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)

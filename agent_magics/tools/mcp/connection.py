@@ -106,6 +106,8 @@ class Connection:
         if self._start is not None and not self._start.done():
             self._start.cancel()
         if self._life is not None and not self._life.done():
+            if self._link is None:  # it is starting, and sees no wish to stop
+                self._life.cancel()
             await asyncio.wait({self._life}, timeout=WIND_DOWN)
             self._life.cancel()
             await asyncio.wait({self._life}, timeout=1.0)

@@ -86,8 +86,12 @@ class ServerProcess:
         """Its lines that can be messages; ends when its output does."""
         async for line in self._messages():
             yield line
-        await self._gone(LAST_BREATH)
+        await self.last_breath()
         self.quiet.set()
+
+    async def last_breath(self) -> None:
+        """Wait for the moment in which a process that breaks off ends."""
+        await self._gone(LAST_BREATH)
 
     async def _messages(self) -> AsyncIterator[bytes | TooLong]:
         assert self._process.stdout is not None

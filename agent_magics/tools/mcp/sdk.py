@@ -112,7 +112,10 @@ async def _linked(
         try:
             await stack.enter_async_context(client)
         except Exception as error:
-            raise _not_begun(error, tracked, process) from error
+            cause = _first_cause(error)
+            if process is not None and _is_end(cause):
+                await process.last_breath()
+            raise _not_begun(cause, tracked, process) from error
         listening = asyncio.create_task(_listen(client, asked.changed))
         gone = process.quiet if process is not None else asyncio.Event()
         how = process.told_end if process is not None else _session_over
@@ -243,16 +246,31 @@ def told(error: mcp.MCPError, tracked: Tracked | None) -> str:
     return status if said in _SDKS_OWN or "not followed" in said else f"{status} ({said})"
 
 
+def _first_cause(error: BaseException) -> BaseException:
+    """What is behind the groups of anything that the transports raise."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _is_end(error: BaseException) -> bool:
+    """Whether it may come of a server that ended, and so is not what a person should read."""
+    import mcp
+    from mcp_types import CONNECTION_CLOSED
+
+    if isinstance(error, mcp.MCPError):
+        return bool(error.code == CONNECTION_CLOSED)
+    return not isinstance(error, RuntimeError)
+
+
 def _not_begun(
     error: BaseException, tracked: Tracked | None, process: ServerProcess | None
 ) -> Exception:
-    """Why there is no connection; the transports raise groups of anything."""
+    """Why there is no connection."""
     import mcp
     from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if process is not None and process.quiet.is_set():
+    if process is not None and (process.quiet.is_set() or process.status is not None):
         return ToolError(process.told_end())
     if isinstance(error, mcp.MCPError):
         other = error.code in (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)

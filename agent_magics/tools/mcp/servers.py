@@ -17,7 +17,7 @@ from agent_magics.plain import visible
 from agent_magics.tool import Arguments, Tool
 from agent_magics.tools.mcp.background import Background
 from agent_magics.tools.mcp.connection import Connection, State
-from agent_magics.tools.mcp.declared import Declared, NoSources, Sources
+from agent_magics.tools.mcp.declared import Declared, Fixed, Sources
 from agent_magics.tools.mcp.logfile import LogFile
 from agent_magics.tools.mcp.making import Asks, Invoke, reading_tool, server_tool
 from agent_magics.tools.mcp.names import server_parts, tool_names
@@ -40,6 +40,10 @@ CLOSING = 8.0
 """Seconds that all servers together may take to end."""
 
 
+def _nobody() -> None:
+    """Who is asked where nobody can be."""
+
+
 def _nowhere() -> Surroundings:
     return Surroundings(Path.cwd, {}, tuple)
 
@@ -52,6 +56,8 @@ class Servers:
         around: What servers are started with.
         logs: The folder of their logs.
         version: Of this package.
+        attended: Whether a question of a server in the midst of a call may be put to the person
+            who is asked in the cell; else it is declined.
     """
 
     def __init__(
@@ -60,8 +66,11 @@ class Servers:
         around: Surroundings | None = None,
         logs: Path = Path(),
         version: str = "",
+        *,
+        attended: bool = True,
     ) -> None:
-        self.sources = sources or NoSources()
+        self.sources = sources or Fixed()
+        self._attended = attended
         self._around = around or _nowhere()
         self._logs = logs
         self._version = version
@@ -100,6 +109,7 @@ class Servers:
         Args:
             asks: For questions of a server during a call.
         """
+        asks = asks if self._attended else _nobody
         made: list[Tool] = []
         readable: list[str] = []
         for connection, part in self._running():
@@ -185,7 +195,7 @@ class Servers:
         return tuple(found)
 
     def close(self) -> None:
-        """End all servers and the thread; for any thread, and for the end of the process."""
+        """End all servers and the thread, for good; for any thread, and for the process's end."""
 
         async def everything() -> None:
             await asyncio.gather(
@@ -193,10 +203,12 @@ class Servers:
                 return_exceptions=True,
             )
 
-        self._background.close(everything, CLOSING)
-        for process in tuple(self._processes):
-            process.kill()
-        self._connections = {}
+        try:
+            self._background.close(everything, CLOSING)
+        finally:  # also when somebody does not want to wait
+            for process in tuple(self._processes):
+                process.kill()
+            self._connections = {}
 
     # -- on the servers' own thread -----------------------------------------------------------
 
