@@ -55,8 +55,8 @@ AFTER = (
     "plain words, without a call. Only if a part of it is still missing, make the next call."
 )
 AGAIN = (
-    "A first attempt with {name} did not work ({why}). Do it in another way: with other code, with "
-    "another tool, or from the texts above. The request:"
+    "A first attempt with {name} did not work, for the reason above. Do it in another way: with "
+    "other code, with another tool, or from the texts above. The request:"
 )
 
 
@@ -155,9 +155,9 @@ def again(prompt: User, steps: Sequence[Step], failed: Step) -> User:
         failed: The last one.
     """
     attached = sent_text(replace(prompt, text="")).strip()
-    wish = AGAIN.format(name=failed.name, why=_reason(failed.result))
     useful = [step for step in steps if not fruitless(step)]
-    parts = (attached, *_results(useful), wish, prompt.text)
+    reason = fenced("result", _reason(failed.result), {"of": failed.name, "state": "failed"})
+    parts = (attached, *_results(useful), reason, AGAIN.format(name=failed.name), prompt.text)
     return User("\n\n".join(part for part in parts if part), prompt.images)
 
 

@@ -121,7 +121,8 @@ def test_calls_and_results_are_told_in_words_in_later_requests_too(shell, server
         assert "tools" not in body
         assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
     # The call failed, so its reason is told beside the conversation.
-    assert "ls did not work (n is unknown. The arguments are: path)" in sent(bodies)
+    reason = "n is unknown. The arguments are: path"
+    assert f'<result of="ls" state="failed">\n{reason}\n</result>' in sent(bodies)
     (body,) = asked(shell, server, cell="And now?")
     assert any("Result of ls:" in message["content"] for message in body["messages"])
     assert all("tool_calls" not in m and m["role"] != "tool" for m in body["messages"])
