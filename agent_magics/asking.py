@@ -14,6 +14,7 @@ from typing import Literal
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ContextOverflow, ModelError
 from agent_magics.events import Compacted, Event, MessageAdded, Notice
+from agent_magics.finishing import run_instead
 from agent_magics.fitting import Fitter
 from agent_magics.messages import (
     JSON,
@@ -21,6 +22,7 @@ from agent_magics.messages import (
     Conversation,
     Message,
     Usage,
+    User,
     appended,
     known_ids,
     normalised,
@@ -60,8 +62,11 @@ class Asking:
     requests: int = 0
     usage: Usage = Usage()
     _fitter: Fitter = field(init=False)
+    _asked: str = field(init=False)
 
     def __post_init__(self) -> None:
+        last = self.conversation[-1] if self.conversation else None
+        self._asked = last.text if isinstance(last, User) else ""
         self._fitter = Fitter(
             self.model,
             self.system,
@@ -166,6 +171,8 @@ class Asking:
                 f"{self.model.name} gave an empty answer; run the cell again or change the model."
             )
         self.usage += answer.usage
+        if self.small:
+            answer = run_instead(answer, self._asked, request.tools)
         message = normalised(answer, known_ids(self.conversation))
         message = replace(message, model=self.model.name)
         if self.small and len(message.calls) > 1:

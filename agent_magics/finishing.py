@@ -9,14 +9,17 @@ for. So each result is followed by the request. Knows no model and no tool.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent_magics.context import cut_middle, sent_text
 from agent_magics.fencing import fenced
-from agent_magics.messages import User
+from agent_magics.messages import Assistant, ToolCall, User
+from agent_magics.tool import Tool
 
 RESULTS = 6_000
 """Characters of all results in the closing prompt, about 1,500 tokens; the newest have priority."""
@@ -31,19 +34,21 @@ ASKED = (
     "results show that it was. If they do not hold the answer, say so. Do not write a call or JSON."
 )
 MADE = "This call was made before, and nothing has changed since: its result stands above."
-UNRUN = (
-    "This code was not run, so nobody knows its result. The request was:\n{request}\nIf it asks "
-    "for a result, call {tool} with the code now. If it asks for the code itself, say: That is the "
-    "code."
+_BLOCK = re.compile(
+    r"^```(?:python|py)[ \t]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.IGNORECASE | re.DOTALL
 )
-_CODE = {"python": re.compile(r"^```(?:python|py)\b", re.MULTILINE | re.IGNORECASE)}
-"""Code blocks that are written instead of a call, by the tool that would run them."""
 _WANTED = re.compile(
     r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
     r"write|show)\b",
     re.IGNORECASE,
 )
 """Words of requests that code may be the answer to."""
+_SHOWN = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+    ast.Assign, ast.AnnAssign, ast.Pass,
+)  # fmt: skip
+RUNS = "python"
+"""The built-in tool that a block of code is meant for."""
 _NOTHING = re.compile(r"No (?:matches|files|folders)\b")
 """How results of `grep` and `glob` begin that found nothing."""
 SAID, SAID_AGAIN = 60, 4
@@ -116,20 +121,36 @@ def reminder(request: str) -> str:
     return AFTER.format(request=_shortened(request))
 
 
-def unrun(request: str, answer: str, tools: Collection[str]) -> str:
-    """What a model is told that wrote code instead of running it; empty if it may be as wanted.
+def run_instead(answer: Assistant, request: str, tools: Sequence[Tool]) -> Assistant:
+    """The answer with its block of Python as the call that it should have been; else as it is.
+
+    Small models write better code in a block than as a text in JSON, and often leave it at that.
+    A block counts if it does something (definitions and assignments alone are quoted or shown), and
+    if nothing in the request asks for code.
 
     Args:
+        answer: Without a call.
         request: The person's words.
-        answer: What it wrote, without a call.
-        tools: Names of the tools that it could have called.
+        tools: Those that were offered.
     """
-    if _WANTED.search(request):
-        return ""
-    for tool, block in _CODE.items():
-        if tool in tools and block.search(answer):
-            return UNRUN.format(tool=tool, request=_shortened(request))
-    return ""
+    offered = any(tool.name == RUNS and not tool.skill for tool in tools)
+    if not offered or answer.calls or answer.stop != "end" or _WANTED.search(request):
+        return answer
+    block = _BLOCK.search(answer.text)
+    if block is None or not _does_something(block.group(1)):
+        return answer
+    call = ToolCall("", RUNS, json.dumps({"code": block.group(1).rstrip()}), written=True)
+    return replace(answer, text=answer.text[: block.start()].rstrip(), calls=(call,), stop="calls")
+
+
+def _does_something(code: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            statements = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(not isinstance(statement, _SHOWN) for statement in statements)
 
 
 def circling(answer: str) -> bool:

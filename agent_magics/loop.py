@@ -22,7 +22,6 @@ from agent_magics.finishing import (
     fruitless,
     made_before,
     reminder,
-    unrun,
 )
 from agent_magics.finishing import SYSTEM as CLOSING
 from agent_magics.messages import (
@@ -77,7 +76,6 @@ class _Watch:
     continued: int = 0
     steps: list[Step] = field(default_factory=list)
     last: Step | None = None
-    unrun: str = ""
 
 
 async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIterator[Event]:
@@ -120,7 +118,7 @@ async def run_turn(turn: Turn, history: Conversation, prompt: User) -> AsyncIter
         async for event in _next(turn, asking, watch, history, prompt, nudge):
             yield event
         message = asking.last
-        nudge = _go_on(turn, message, prompt, watch)
+        nudge = _go_on(turn, message, watch)
         if not message.calls and not nudge:
             async for event in _answered(turn, asking, watch, prompt, message):
                 yield event
@@ -176,23 +174,14 @@ async def _next(
             yield event
 
 
-def _go_on(turn: Turn, message: Assistant, prompt: User, watch: _Watch) -> str:
-    """What to say to a model whose answer is not the end; empty when it is.
-
-    An answer that was cut at the output limit goes on; a small model that wrote code instead of
-    running it is told so, once.
-    """
-    if message.calls:
+def _go_on(turn: Turn, message: Assistant, watch: _Watch) -> str:
+    """What to say to a model whose answer was cut at the output limit; empty when it was not."""
+    if message.stop != "length" or message.calls or watch.continued >= CONTINUATIONS:
         return ""
-    if message.stop == "length" and watch.continued < CONTINUATIONS:
-        if turn.small and circling(message.text):
-            return ""
-        watch.continued += 1
-        return CONTINUE
-    if turn.small and message.stop == "end" and not watch.steps and not watch.unrun:
-        watch.unrun = unrun(prompt.text, message.text, {tool.name for tool in turn.tools})
-        return watch.unrun
-    return ""
+    if turn.small and circling(message.text):
+        return ""
+    watch.continued += 1
+    return CONTINUE
 
 
 async def _run_calls(

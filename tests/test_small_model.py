@@ -29,7 +29,7 @@ from agent_magics.finishing import (
     fruitless,
     made_before,
     reminder,
-    unrun,
+    run_instead,
 )
 from agent_magics.magics.services import ModelChoice
 from agent_magics.magics.small import small_for
@@ -462,28 +462,52 @@ def test_no_other_model_is_reminded() -> None:
     assert [request.nudge for request in scene.model.requests] == ["", ""]
 
 
-CODE = "You can use this:\n\n```python\nlen(rows)\n```"
+CODE = "You can use this:\n\n```python\nimport math\n\nprint(len(rows))\n```\n\nIt counts them."
 
 
-def test_code_that_was_written_instead_of_run_is_told_once() -> None:
+def test_a_block_of_code_is_the_call_that_it_should_have_been() -> None:
     python = Spy("python")
-    scene = Scene([Assistant(CODE), calls(call("python", n=1)), Assistant("Five.")], [python.tool])
-    assert small(scene).text == "Five."
-    assert len(python.ran) == 1
-    assert "was not run" in scene.model.requests[1].nudge
-    stubborn = Scene([Assistant(CODE), Assistant("That is the code.")], [python.tool])
-    assert small(stubborn).text.startswith(CODE)
-    assert len(stubborn.model.requests) == 2
+    schema = {"type": "object", "properties": {"code": {"type": "string"}}}
+    tool = replace(python.tool, parameters=schema)
+    scene = Scene([Assistant(CODE), Assistant("Five.")], [tool])
+    assert small(scene).text.endswith("Five.")
+    assert python.ran == [{"code": "import math\n\nprint(len(rows))"}]
+    assert scene.session.conversation[1].text == "You can use this:"
 
 
-def test_code_that_was_asked_for_or_that_nothing_could_run_is_an_answer() -> None:
-    assert unrun("How many rows?", CODE, {"python"})
-    for asked in ("Show me how to count", "Write a function", "an example, please", "How do I?"):
-        assert unrun(asked, CODE, {"python"}) == ""
-    assert unrun("How many rows?", CODE, {"read"}) == ""
-    assert unrun("How many rows?", "Five.", {"python"}) == ""
-    scene = Scene([Assistant(CODE)], [Spy().tool])
-    assert small(scene).text == CODE
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        *((asked, CODE) for asked in ("Show me how to count", "Write a function", "An example?")),
+        ("How do I count?", CODE),
+        ("How many?", "Five."),
+        ("Where is it?", "Here:\n```python\ndef percent(code):\n    return 5\n```"),
+        ("Where is it?", "Here:\n```python\nLOCK_SECONDS = 45\n```"),
+        ("How many?", "Broken:\n```python\nprint(\n```"),
+        ("How many?", "```sh\nwc -l a.csv\n```"),
+        ("How many?", "Write `print(1)`."),
+    ],
+)
+def test_code_that_was_asked_for_quoted_or_cannot_run_is_an_answer(request_, answer) -> None:
+    python = Spy("python").tool
+    said = Assistant(answer)
+    assert run_instead(said, request_, [python]) is said
+    assert run_instead(Assistant(CODE), "How many?", [Spy().tool]).calls == ()
+    assert run_instead(Assistant(CODE), "How many?", [Spy("python", skill="x").tool]).calls == ()
+    assert run_instead(Assistant(CODE, (), "length"), "How many?", [python]).calls == ()
+
+
+def test_code_of_any_other_model_is_an_answer() -> None:
+    python = Spy("python")
+    scene = Scene([Assistant(CODE)], [python.tool])
+    assert scene.ask().text == CODE
+    assert python.ran == []
+
+
+@given(st.text(max_size=200))
+def test_no_block_breaks_the_reading_of_code(code: str) -> None:
+    answer = run_instead(Assistant(f"```python\n{code}"), "How many?", [Spy("python").tool])
+    assert all(json.loads(call.arguments)["code"] for call in answer.calls)
 
 
 def test_one_call_of_an_answer_is_run_and_the_others_are_not_in_the_history() -> None:

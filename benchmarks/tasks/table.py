@@ -334,7 +334,7 @@ NOTEBOOK = (
         "notebook-error", "notebook", weather,
         (
             "A cell of the notebook analysis.ipynb failed. Which error did it raise, and why?",
-            "Which exception stands in the outputs of analysis.ipynb?",
+            "Which exception, with which message, stands in the outputs of analysis.ipynb?",
             "Something is wrong in analysis.ipynb: which error, and in which line of code?",
         ),
         facts("KeyError", "pressure"),
