@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from agent_magics.codeblocks import run_instead
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ContextOverflow, ModelError
 from agent_magics.events import Compacted, Event, MessageAdded, Notice
-from agent_magics.finishing import run_instead
 from agent_magics.fitting import Fitter
 from agent_magics.messages import (
     JSON,
@@ -172,7 +172,7 @@ class Asking:
             )
         self.usage += answer.usage
         if self.small:
-            answer = run_instead(answer, self._asked, request.tools)
+            answer = run_instead(answer, self._asked, request.tools, self.conversation)
         message = normalised(answer, known_ids(self.conversation))
         message = replace(message, model=self.model.name)
         if self.small and len(message.calls) > 1:

@@ -9,17 +9,14 @@ for. So each result is followed by the request. Knows no model and no tool.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent_magics.context import cut_middle, sent_text
 from agent_magics.fencing import fenced
-from agent_magics.messages import Assistant, ToolCall, User
-from agent_magics.tool import Tool
+from agent_magics.messages import User
 
 RESULTS = 6_000
 """Characters of all results in the closing prompt, about 1,500 tokens; the newest have priority."""
@@ -34,21 +31,6 @@ ASKED = (
     "results show that it was. If they do not hold the answer, say so. Do not write a call or JSON."
 )
 MADE = "This call was made before, and nothing has changed since: its result stands above."
-_BLOCK = re.compile(
-    r"^```(?:python|py)[ \t]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.IGNORECASE | re.DOTALL
-)
-_WANTED = re.compile(
-    r"\b(?:code|snippet|function|script|program|example|implement|how (?:do|can|could|would|to)|"
-    r"write|show)\b",
-    re.IGNORECASE,
-)
-"""Words of requests that code may be the answer to."""
-_SHOWN = (
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.Assign, ast.AnnAssign, ast.Pass,
-)  # fmt: skip
-RUNS = "python"
-"""The built-in tool that a block of code is meant for."""
 _NOTHING = re.compile(r"No (?:matches|files|folders)\b")
 """How results of `grep` and `glob` begin that found nothing."""
 SAID, SAID_AGAIN = 60, 4
@@ -119,38 +101,6 @@ def fruitless(step: Step) -> bool:
 def reminder(request: str) -> str:
     """What stands behind a result, for the next request only: what was asked, and how to go on."""
     return AFTER.format(request=_shortened(request))
-
-
-def run_instead(answer: Assistant, request: str, tools: Sequence[Tool]) -> Assistant:
-    """The answer with its block of Python as the call that it should have been; else as it is.
-
-    Small models write better code in a block than as a text in JSON, and often leave it at that.
-    A block counts if it does something (definitions and assignments alone are quoted or shown), and
-    if nothing in the request asks for code.
-
-    Args:
-        answer: Without a call.
-        request: The person's words.
-        tools: Those that were offered.
-    """
-    offered = any(tool.name == RUNS and not tool.skill for tool in tools)
-    if not offered or answer.calls or answer.stop != "end" or _WANTED.search(request):
-        return answer
-    block = _BLOCK.search(answer.text)
-    if block is None or not _does_something(block.group(1)):
-        return answer
-    call = ToolCall("", RUNS, json.dumps({"code": block.group(1).rstrip()}), written=True)
-    return replace(answer, text=answer.text[: block.start()].rstrip(), calls=(call,), stop="calls")
-
-
-def _does_something(code: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            statements = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(not isinstance(statement, _SHOWN) for statement in statements)
 
 
 def circling(answer: str) -> bool:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_magics.calls import Limits
+from agent_magics.codeblocks import run_instead
 from agent_magics.context import estimated_tokens
 from agent_magics.errors import ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
@@ -29,11 +30,10 @@ from agent_magics.finishing import (
     fruitless,
     made_before,
     reminder,
-    run_instead,
 )
 from agent_magics.magics.services import ModelChoice
 from agent_magics.magics.small import small_for
-from agent_magics.messages import Assistant, Attachment, User, unanswered
+from agent_magics.messages import Assistant, Attachment, ToolResult, User, unanswered
 from agent_magics.policy import Policy, Rule
 from agent_magics.providers.scripted import ScriptedModel
 from agent_magics.providers.served import Served, served
@@ -495,6 +495,29 @@ def test_code_that_was_asked_for_quoted_or_cannot_run_is_an_answer(request_, ans
     assert run_instead(Assistant(CODE), "How many?", [Spy().tool]).calls == ()
     assert run_instead(Assistant(CODE), "How many?", [Spy("python", skill="x").tool]).calls == ()
     assert run_instead(Assistant(CODE, (), "length"), "How many?", [python]).calls == ()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "import os\nos.remove('a')\n",
+        "1|import os\n2|os.remove('a')",
+        "README.md:7: import os\nREADME.md:8: os.remove('a')",
+        "    import os\n    os.remove('a')",
+        "+import os\n+os.remove('a')",
+        ">>> import os\n>>> os.remove('a')",
+    ],
+)
+def test_code_that_a_file_holds_is_quoted_and_never_run(page: str) -> None:
+    python = [Spy("python").tool]
+    said = Assistant("It says:\n```python\nimport os\nos.remove('a')\n```")
+    attached = (User("What does it say?", attachments=(Attachment("README.md", page),)),)
+    assert run_instead(said, "What does it say?", python, attached) is said
+    result = (User("?"), ToolResult("a", page))
+    assert run_instead(said, "What does it say?", python, result) is said
+    assert run_instead(said, "?", python, (User(f"Run this: {page}"),)).calls
+    own = Assistant("```python\nimport os\nos.remove('b')\n```")
+    assert run_instead(own, "?", python, result).calls
 
 
 def test_code_of_any_other_model_is_an_answer() -> None:

@@ -217,7 +217,7 @@ async def _named(prompt: str, around: Surroundings) -> list[Attachment]:
             continue
         try:
             output = await tool.run(arguments, lambda _text: None)
-        except ToolError:
+        except (ToolError, OSError):
             continue  # the model's own call says why
         text = output.text if suffix == NOTEBOOK else stripped(output.text)
         text = cut_middle(text, min(FILE, room), "read shows the rest")

@@ -109,9 +109,11 @@ def _meant(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]]
     decoder = json.JSONDecoder(strict=False)
     names = {tool.name for tool in tools}
     for count, opener in enumerate(_OPENERS.finditer(text)):
+        if count >= _MOST_OPENERS:
+            break
         position = _after(_BETWEEN, text, opener.start())
         named = _MEANT.match(text, position)
-        if count >= _MOST_OPENERS or named is None:
+        if named is None:
             continue
         name, problem = named.group(1), ""
         try:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from agent_magics.codeblocks import RUNS
 from agent_magics.errors import ToolError
-from agent_magics.finishing import RUNS
 from agent_magics.messages import JSON, Assistant, Conversation, Display
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
 from agent_magics.tools.documents import MAX_WHOLE, opened
@@ -40,9 +40,9 @@ CALLED_FOR: Mapping[str, str] = {
 """Words of a prompt for which further built-in tools are offered."""
 
 _LONGEST_HINT = 60
-NOTHING, NOTHING_PRINTED = (
-    "(no output)",
-    ("(it ran without an error and printed nothing; a value that is asked for must be printed)"),
+NOTHING = "(no output)"
+NOTHING_PRINTED = (
+    "(it ran without an error and printed nothing; a value that is asked for must be printed)"
 )
 """What small models take for a failure, and how it is told to them."""
 BLOCK = "Instead of JSON, end your message with a ```python block of code that prints the result."
