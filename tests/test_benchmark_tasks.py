@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import pytest
 
 from benchmarks.tasks import __main__ as program
 from benchmarks.tasks import report
-from benchmarks.tasks.environments import CONTESTANTS
+from benchmarks.tasks.environments import CONTESTANTS, HERE
 from benchmarks.tasks.proxy import Proxy
 from benchmarks.tasks.runs import Bounds, Planned, Ran, keep, kept, plan, run
 from benchmarks.tasks.table import TASKS
@@ -228,6 +229,29 @@ def test_a_run_that_hangs_or_dies_is_a_result_and_ends_its_processes(tmp_path, m
         assert hangs.problem == "no end within 1 s"
         (tmp_path / "ours.py").write_text("raise SystemExit('no luck')", encoding="utf-8")
         assert run(*around, proxy, "m", Bounds(), {}).problem == "no result: no luck"
+
+
+def test_what_a_session_did_counts_though_it_ended_with_an_error(tmp_path, monkeypatch):
+    def check(outcome: Outcome) -> str:
+        return "" if (outcome.folder / "hello.txt").is_file() else "no file"
+
+    task = Task("t", "edit", filled({}), ("a", "b", "c"), check)
+    monkeypatch.setattr("benchmarks.tasks.runs.HERE", tmp_path)
+    shutil.copy(HERE / "child.py", tmp_path / "child.py")
+    session = (
+        "from child import main\n"
+        "def work(job):\n    open('hello.txt', 'w').close() if 'a' in job['prompt'] else None\n"
+        "    raise RuntimeError('max turns')\nmain(work)\n"
+    )
+    (tmp_path / "ours.py").write_text(session, encoding="utf-8")
+    with Proxy("http://127.0.0.1:9/v1", {}) as proxy:
+        ran = [
+            run(Planned("agent_magics", "t", wording, 0, False), task, Path(sys.executable), proxy,
+                "m", Bounds(), {})
+            for wording in (0, 1)
+        ]  # fmt: skip
+    assert [one.problem for one in ran] == ["", "RuntimeError: max turns"]
+    assert ran[0].error == "RuntimeError: max turns"
 
 
 def test_held_out_tasks_and_wordings_are_not_in_the_part_for_tuning():

@@ -125,7 +125,9 @@ def run(
         }
         result = _in_child(planned.contestant, python, job, bounds.seconds)
         outcome = Outcome(result["answer"], folder, tuple(result["calls"]))
-        problem = result["error"] or task.check(outcome)
+        # What was done counts, also of a session that then ended with an error, at its limit say.
+        problem = task.check(outcome) if result.get("ended", True) else result["error"]
+        problem = problem and (result["error"] or problem)
         count = proxy.count(name)
         return Ran(
             planned,
@@ -175,7 +177,7 @@ def _environment(path: str, home: str) -> dict[str, str]:
 
 
 def _failed(why: str, seconds: float) -> dict[str, Any]:
-    return {"answer": "", "calls": [], "error": why, "seconds": seconds}
+    return {"answer": "", "calls": [], "error": why, "seconds": seconds, "ended": False}
 
 
 # --- the file of runs -------------------------------------------------------------------------
