@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from agent_magics.context import cut_middle, sent_text
 from agent_magics.fencing import fenced
 from agent_magics.messages import User
+from agent_magics.plain import reason_of
 
 RESULTS = 6_000
 """Characters of all results in the closing prompt, about 1,500 tokens; the newest have priority."""
@@ -127,16 +128,10 @@ def again(prompt: User, steps: Sequence[Step], failed: Step) -> User:
     """
     attached = sent_text(replace(prompt, text="")).strip()
     useful = [step for step in steps if not fruitless(step)]
-    reason = fenced("result", _reason(failed.result), {"of": failed.name, "state": "failed"})
+    why = cut_middle(reason_of(failed.result).rstrip(".") or "no result", REQUEST)
+    reason = fenced("result", why, {"of": failed.name, "state": "failed"})
     parts = (attached, *_results(useful), reason, AGAIN.format(name=failed.name), prompt.text)
     return User("\n\n".join(part for part in parts if part), prompt.images)
-
-
-def _reason(result: str) -> str:
-    """One line of an error: the last of a traceback, the first of everything else."""
-    lines = [line for line in result.splitlines() if line.strip() and not line.startswith("[")]
-    line = (lines[-1] if lines[0].startswith("Traceback") else lines[0]) if lines else "no result"
-    return cut_middle(" ".join(line.split()).rstrip("."), REQUEST)
 
 
 def _results(steps: Sequence[Step]) -> list[str]:

@@ -17,6 +17,7 @@ Source: DerivedCoreProperties.txt (Default_Ignorable_Code_Point) and Bidi_Contro
 """
 
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
+_EXCEPTION = re.compile(r"[\w.]*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b")
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _STACKED = re.compile(f"([{_MARKS}]{{4}})[{_MARKS}]+")
 _JOINERS = "\u200c\u200d"
@@ -35,6 +36,17 @@ def visible(text: str) -> str:
 def stripped(text: str) -> str:
     """The text without what `visible` would show as an escape: for a model, it is noise at best."""
     return _STACKED.sub(r"\1", _HIDDEN.sub(_kept, text))
+
+
+def reason_of(text: str) -> str:
+    """One line of a failure: what a traceback ends in, else the first line that is not blank."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and lines[0].startswith("Traceback"):
+        # The exception stands at the margin, the lines of its frames do not; its text may go on.
+        margin = [line for line in lines[1:] if not line.startswith((" ", "["))]
+        named = [line for line in margin if _EXCEPTION.match(line)]
+        return (named or margin or lines)[-1].strip()
+    return lines[0].strip() if lines else ""
 
 
 def _kept(match: re.Match[str]) -> str:

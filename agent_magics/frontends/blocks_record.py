@@ -13,6 +13,7 @@ from agent_magics.frontends.blocks_question import NAME, TITLE, decision_words
 from agent_magics.frontends.summary import printed, safe_line
 from agent_magics.frontends.theme import Tone
 from agent_magics.messages import ToolCall, ToolResult
+from agent_magics.plain import reason_of
 from agent_magics.policy import Answer, Verdict
 
 TAIL = 2_000
@@ -143,7 +144,7 @@ def why_of(record: CallRecord) -> str:
     if record.outcome == "denied" and record.verdict:
         return safe_line(record.verdict.reason, WHY)
     if record.outcome in ("failed", "invalid") and record.result:
-        return safe_line(printed(record.result.text).strip().split("\n")[0], WHY)
+        return safe_line(reason_of(printed(record.result.text)), WHY)
     if record.outcome == "unfinished" and record.question and not record.answer:
         return "it was not run, since it was not answered"
     return ""
