@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_magics.messages import Assistant, Conversation, ToolCall, ToolResult, User
+from agent_magics.messages import Assistant, Conversation, Message, ToolCall, ToolResult, User
 from agent_magics.tool import Tool
 
 _BLOCK = re.compile(
@@ -73,17 +73,19 @@ def _does_something(code: str) -> bool:
 
 def _quoted(code: str, conversation: Conversation) -> bool:
     """Whether each line of the code stands in what was attached or came back from tools."""
-    read: set[str] = set()
-    for message in conversation:
-        texts = (
-            [item.text for item in message.attachments]
-            if isinstance(message, User)
-            else [message.text]
-            if isinstance(message, ToolResult)
-            else []
-        )
-        read.update(_bare(line) for text in texts for line in text.splitlines())
+    texts = [text for message in conversation for text in _data(message)]
+    read = {_bare(line) for text in texts for line in text.splitlines()}
     return all(_bare(line) in read for line in code.splitlines() if line.strip())
+
+
+def _data(message: Message) -> Sequence[str]:
+    match message:
+        case User(attachments=attachments):
+            return [item.text for item in attachments]
+        case ToolResult(text=text):
+            return [text]
+        case _:
+            return []
 
 
 def _bare(line: str) -> str:

@@ -161,11 +161,10 @@ async def _next(
     turn: Turn, asking: Asking, watch: _Watch, history: Conversation, prompt: User, nudge: str
 ) -> AsyncIterator[Event]:
     """Ask for the next answer: in the conversation, or, small models after a failure, beside it."""
-    last, tools = watch.last, asking.offered()
-    watch.last = None
-    if turn.small and tools and last is not None and fruitless(last):
+    last, watch.last = watch.last, None
+    if turn.small and last is not None and fruitless(last):
         # Another search for the same words would find as little.
-        others = tuple(tool for tool in tools if last.changes or tool.name != last.name)
+        others = tuple(t for t in asking.offered() if last.changes or t.name != last.name)
         sent = (*history, again(prompt, watch.steps, last))
         async for event in asking.apart(turn.system, sent, others):
             yield event

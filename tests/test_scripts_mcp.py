@@ -33,6 +33,12 @@ DONE = Says("It is done.")
 ALLOWED = ["allow mcp__chatty__*"]
 
 
+def goes_once(request):
+    """The answer of a model that makes one call, and is done with its result."""
+    told = any(message["role"] == "tool" for message in request["messages"])
+    return DONE if told else GO
+
+
 def server(fault: str, **more: object) -> dict[str, object]:
     """A declaration; the folder at its end is a mark by which its processes are found."""
     words = [str(HERE / "mcp_faults.py"), fault] if fault != "tester" else [
@@ -352,11 +358,7 @@ def test_no_server_outlives_a_program_that_a_signal_ends(program, endpoint, mode
 def test_two_at_once_have_servers_of_their_own(program, endpoint, model):
     declare("chatty")
 
-    def answer(request):
-        told = any(message["role"] == "tool" for message in request["messages"])
-        return DONE if told else GO
-
-    endpoint.answering(model, answer)
+    endpoint.answering(model, goes_once)
 
     async def main():
         both = [agent_magics.arun("Go.", mcp="chatty", policy=ALLOWED) for _ in range(2)]
@@ -401,11 +403,7 @@ def test_all_items_share_servers_that_start_once_and_each_gets_its_own_answer(
 def test_in_each_item_what_no_rule_allows_is_refused(program, endpoint, model):
     declare("chatty")
 
-    def answer(request):
-        told = any(message["role"] == "tool" for message in request["messages"])
-        return DONE if told else GO
-
-    endpoint.answering(model, answer)
+    endpoint.answering(model, goes_once)
     result = agent_magics.map("Go.", range(3), mcp=True)
     assert [call.by for call in result.refused] == ["nobody"] * 3
 

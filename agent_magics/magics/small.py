@@ -2,9 +2,8 @@
 
 Owns the decision (a setting, else the model's size) and what goes beside the prompt then: a map of
 the workspace, the files that the prompt names, and what an active skill declares with
-`metadata: {context: "listing diff"}`. With
-the profile off, not a byte of a request is another one. How a turn ends early is in `finishing`,
-how tools are shortened in `tools.briefing`.
+`metadata: {context: "listing diff"}`. With the profile off, not a byte of a request is another one.
+How a turn ends early is in `finishing`, how tools are shortened in `tools.briefing`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from agent_magics.messages import JSON, ToolCall
 from agent_magics.providers.arguments import NotAnObject, read_arguments
@@ -39,7 +40,7 @@ _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _OTHER_KEYS = frozenset(("id", "type", "call_id", "tool_call_id"))
 _MOST_OPENERS = 200
 """Places in one text where calls may begin that are looked at."""
-_MEANT = re.compile(r'\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"([\w.-]{1,64})"')
+_MEANT = re.compile(rf'\{{\s*"(?:{"|".join(_NAME_KEYS)})"\s*:\s*"([\w.-]{{1,64}})"')
 BROKEN = (
     "Nothing was run: the JSON of this call is broken ({why}, behind: {near}). Write the whole "
     'block again as one JSON object; in texts, write \\n for a line break and \\" for a quote.'
@@ -61,9 +62,7 @@ def find_calls(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, .
     if not stripped.endswith((">", "}", "]", "`")) or "{" not in stripped:
         return text, ()
     known = {tool.name: tool for tool in tools}
-    for count, opener in enumerate(_OPENERS.finditer(stripped)):
-        if count >= _MOST_OPENERS:
-            break
+    for opener in islice(_OPENERS.finditer(stripped), _MOST_OPENERS):
         calls = _calls_to_the_end(stripped, opener.start(), known)
         if calls:
             return stripped[: opener.start()].rstrip(), calls
@@ -92,9 +91,7 @@ def _first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]]
     """The first call of a text, whatever stands behind it."""
     known = {tool.name: tool for tool in tools}
     decoder = json.JSONDecoder(strict=False)
-    for count, opener in enumerate(_OPENERS.finditer(text)):
-        if count >= _MOST_OPENERS:
-            break
+    for opener in islice(_OPENERS.finditer(text), _MOST_OPENERS):
         position, name = _after(_BETWEEN, text, opener.start()), ""
         if named := _NAMED.match(text, position):
             name, position = named.group(1), _after(_BETWEEN, text, named.end())
@@ -106,35 +103,31 @@ def _first(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]]
 
 def _meant(text: str, tools: Sequence[Tool]) -> tuple[str, tuple[ToolCall, ...]] | None:
     """A call that was meant: its JSON is broken, its arguments are missing, or there is no tool."""
-    decoder = json.JSONDecoder(strict=False)
     names = {tool.name for tool in tools}
-    for count, opener in enumerate(_OPENERS.finditer(text)):
-        if count >= _MOST_OPENERS:
-            break
+    for opener in islice(_OPENERS.finditer(text), _MOST_OPENERS):
         position = _after(_BETWEEN, text, opener.start())
         named = _MEANT.match(text, position)
-        if named is None:
-            continue
-        name, problem = named.group(1), ""
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except RecursionError:
-            problem = "The JSON of this call is nested too deeply."
-        except ValueError as error:
-            problem = BROKEN.format(why=str(error).partition(":")[0], near=_near(text, error))
-        else:
-            whole = not text[_after(_BETWEEN, text, end) :].strip()
-            is_call = whole and any(isinstance(value.get(k), Mapping) for k in _ARGUMENT_KEYS)
-            if name in names:
-                problem = SHAPE if whole else ""
-            elif not is_call:
-                continue
-            else:
-                return text[: opener.start()].rstrip(), (ToolCall("", name, "{}", written=True),)
-        if name in names and problem:
-            call = ToolCall("", name, "{}", problem=problem, written=True)
+        if named and (call := _intended(text, position, named.group(1), named.group(1) in names)):
             return text[: opener.start()].rstrip(), (call,)
     return None
+
+
+def _intended(text: str, position: int, name: str, known: bool) -> ToolCall | None:
+    """The call that begins at a place with a tool's name; None if it is none."""
+    try:
+        value, end = json.JSONDecoder(strict=False).raw_decode(text, position)
+    except RecursionError:
+        problem = "The JSON of this call is nested too deeply."
+    except ValueError as error:
+        problem = BROKEN.format(why=str(error).partition(":")[0], near=_near(text, error))
+    else:
+        if text[_after(_BETWEEN, text, end) :].strip():
+            return None
+        if not known:
+            is_call = any(isinstance(value.get(key), Mapping) for key in _ARGUMENT_KEYS)
+            return ToolCall("", name, "{}", written=True) if is_call else None
+        problem = SHAPE
+    return ToolCall("", name, "{}", problem=problem, written=True) if known else None
 
 
 def _near(text: str, error: ValueError) -> str:
