@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_magics.asking import Asking
 from agent_magics.calls import CallRunner
+from agent_magics.errors import ContextOverflow
 from agent_magics.events import CallFinished, Ending, Event, MessageAdded, Notice, TurnEnded
 from agent_magics.finishing import (
     MADE,
@@ -166,11 +167,15 @@ async def _next(
         # Another search for the same words would find as little.
         others = tuple(t for t in asking.offered() if last.changes or t.name != last.name)
         sent = (*history, again(prompt, watch.steps, last))
-        async for event in asking.apart(turn.system, sent, others):
-            yield event
-    else:
-        async for event in asking.answer(nudge):
-            yield event
+        try:
+            async for event in asking.apart(turn.system, sent, others):
+                yield event
+        except ContextOverflow:
+            pass  # the conversation itself can be shortened, so it is asked in it after all
+        else:
+            return
+    async for event in asking.answer(nudge):
+        yield event
 
 
 def _go_on(turn: Turn, message: Assistant, watch: _Watch) -> str:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from agent_magics.calls import Limits
 from agent_magics.codeblocks import run_instead
 from agent_magics.context import estimated_tokens
-from agent_magics.errors import ToolError, UsageProblem
+from agent_magics.errors import ContextOverflow, ToolError, UsageProblem
 from agent_magics.events import CallFinished, TurnEnded
 from agent_magics.finishing import (
     ASKED,
@@ -403,6 +403,16 @@ def test_after_a_failure_another_call_is_asked_for_where_the_first_cannot_be_cop
     assert [tool.name for tool in last.tools] == ["look", "other"]
     assert afresh.words
     assert len(last.conversation) == len(scene.session.conversation) - 1  # as it really was
+
+
+def test_what_does_not_fit_beside_the_conversation_is_asked_for_in_it() -> None:
+    look = Spy(answer=_fails)
+    script = [calls(call("look", n=1)), ContextOverflow("too long"), Assistant("I could not.")]
+    scene = Scene(script, [look.tool])
+    assert small(scene).text == "I could not."
+    beside, within = scene.model.requests[1:]
+    assert len(beside.conversation) == 1
+    assert len(within.conversation) == 3
 
 
 def test_the_wish_for_another_call_holds_what_is_attached_and_the_useful_results() -> None:
