@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from agent_magics.frontends.inert import inert
 from agent_magics.messages import Display
+from agent_magics.skill import SERVERS
 from agent_magics.tool import Arguments, Report, Tool, ToolOutput
-from agent_magics.tools.mcp.names import PREFIX
 
 
 def displaying_inertly(tool: Tool) -> Tool:
     """A tool that came with a skill, or from elsewhere, showing only what cannot act."""
-    if not (tool.skill or tool.name.startswith(PREFIX)):
+    if not (tool.skill or tool.name.startswith(SERVERS)):
         return tool
     whose = f"skill {tool.skill}" if tool.skill else tool.name
 

@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from agent_magics.skill import SERVERS
+
 LONGEST = 64
 """Characters of a tool's name that providers take."""
 SERVER = 24
 """Characters of the server's part, so that there is room for the tool's."""
-PREFIX = "mcp__"
 
 
 def server_parts(names: Iterable[str]) -> Mapping[str, str]:
@@ -37,7 +38,7 @@ def tool_names(part: str, names: Iterable[str]) -> Mapping[str, str]:
         part: What stands for the server.
         names: As the server calls its tools.
     """
-    wanted = {name: f"{PREFIX}{part}__{_sound(name)}" for name in names}
+    wanted = {name: f"{SERVERS}{part}__{_sound(name)}" for name in names}
     often = Counter(name[:LONGEST] for name in wanted.values())
     return {
         name: full
